@@ -1,0 +1,26 @@
+"""Where markets come from: one loader per source format, each returning a `Market`.
+
+A loader is called as `load(name, block, seed=..., scale=...)` with the dataset's block of the config.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from frugalmct.errors import FrugalError
+from frugalmct.market import Market
+from frugalmct.registry import Registry
+
+SOURCES = Registry(
+    "source kind",
+    {
+        "jsonl": "frugalmct.sources.jsonl:load",
+        "simulated": "frugalmct.sources.simulated:load",
+    },
+)
+
+
+def load_market(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> Market:
+    """The market that a dataset's config block describes, with the share `scale` of its items."""
+    if not 0 < scale <= 1:
+        raise FrugalError(f"{name}: scale is {scale}; it is the share of the items used, in (0, 1].")
+    return SOURCES.load(block["source"]["kind"])(name, block, seed=seed, scale=scale)
