@@ -5,8 +5,8 @@ score. One market is one `.npz` file of plain arrays: loading it never executes 
 """
 
 import json
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +63,9 @@ class Market:
                 )
             if matrix.nnz and not (matrix.data.min() >= 0 and matrix.data.max() <= 1):
                 raise FrugalError(f"Market {self.name}: {what} has scores outside [0, 1]; rescale them.")
+            matrix.sort_indices()
+            if not matrix.has_canonical_format:
+                raise FrugalError(f"Market {self.name}: {what} has a label twice in one item; keep one.")
         if self.features is not None and (self.features.ndim != 2 or len(self.features) != shape[0]):
             raise FrugalError(
                 f"Market {self.name}: features are {self.features.shape}; they must be one row an item."
@@ -92,6 +95,8 @@ class Market:
     def subset(self, rows: ArrayLike) -> "Market":
         """The market of some of its items, in the order given."""
         rows = np.asarray(rows)
+        if not rows.size:
+            rows = rows.astype(np.int64)
         return replace(
             self,
             items=self.items[rows],
@@ -148,17 +153,23 @@ class Market:
     @classmethod
     def load(cls, path: str | Path) -> "Market":
         """Reads what `save` wrote; anything else is named as such."""
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return _unpack(arrays)
-        except FileNotFoundError:
-            raise FrugalError(f"{path}: no such market file; make it with `snakemake markets`.") from None
-        except FrugalError as error:
-            raise FrugalError(f"{path}: {error}") from None
-        except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError) as error:
-            raise FrugalError(
-                f"{path}: not a market file of format {FORMAT}, or a damaged one ({error}); make it again."
-            ) from None
+        with _arrays_in(path, f"market file of format {FORMAT}") as arrays:
+            return _unpack(arrays)
+
+
+@contextmanager
+def _arrays_in(path: str | Path, kind: str) -> Iterator[Mapping[str, np.ndarray]]:
+    """The arrays of an `.npz` that we wrote; while they are read, whatever fails becomes one sentence."""
+    try:
+        with Path(path).open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
+            yield arrays
+    except FileNotFoundError:
+        raise FrugalError(f"{path}: no such {kind}; make it with `snakemake markets`.") from None
+    except FrugalError as error:
+        raise FrugalError(f"{path}: {error}") from None
+    # Damaged bytes fail in numpy, zipfile, zlib or json, each with exceptions of its own.
+    except Exception as error:
+        raise FrugalError(f"{path}: not a {kind}, or a damaged one ({error}); make it again.") from None
 
 
 def _unpack(arrays: Mapping[str, np.ndarray]) -> Market:
@@ -197,9 +208,9 @@ def _unpack_sets(name: str, arrays: Mapping[str, np.ndarray], labels: int, data:
     indptr, indices = arrays[f"{name}.starts"], arrays[f"{name}.labels"]
     if len(indices) and (indices.min() < 0 or indices.max() >= labels):
         raise FrugalError(f"{name} holds labels outside the vocabulary of {labels}")
-    matrix = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, labels))
-    matrix.has_sorted_indices = True
-    return matrix
+    if np.any(np.diff(indptr) < 0):
+        raise FrugalError(f"{name} holds an item that ends before it starts")
+    return csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, labels))
 
 
 # Text is one UTF-8 run with its cut points: numpy's fixed-width text would pad every name to the longest.
@@ -239,7 +250,7 @@ class Split:
 
     @classmethod
     def load(cls, path: str | Path) -> "Split":
-        with np.load(path, allow_pickle=False) as arrays:
+        with _arrays_in(path, "split file") as arrays:
             return cls(arrays["train"], arrays["validation"], arrays["test"])
 
 

@@ -14,7 +14,7 @@ Sizes = NDArray[np.int64]
 
 def _ratio(part: NDArray, whole: NDArray) -> NDArray[np.float64]:
     """part / whole, and 1 where there was nothing to get wrong (0 / 0)."""
-    return np.divide(part, whole, out=np.ones(len(part)), where=whole > 0)
+    return np.divide(part, whole, out=np.ones(np.broadcast(part, whole).shape), where=whole > 0)
 
 
 # Each metric is a function of three counts: shared labels, true labels, predicted labels. Counts are all
@@ -75,6 +75,9 @@ def pearson(estimate: ArrayLike, truth: ArrayLike) -> float:
     """Pearson correlation over all entries; 0 where one of them does not vary."""
     x = np.asarray(estimate, dtype=np.float64).ravel()
     y = np.asarray(truth, dtype=np.float64).ravel()
+    # The mean of equal numbers is not always that number: what is left would correlate perfectly.
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return 0.0
     x, y = x - x.mean(), y - y.mean()
     scale = np.sqrt((x @ x) * (y @ y))
     return float(x @ y / scale) if scale > 0 else 0.0

@@ -11,7 +11,9 @@ import numpy as np
 
 def seed_for(*path: str | int) -> int:
     """A 128-bit seed that is a function of the path alone."""
-    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in path)
+    # A number or name taken out of a numpy array has to give the seed that Python's own gives.
+    plain = (part.item() if isinstance(part, np.generic) else part for part in path)
+    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in plain)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
 
 

@@ -1,0 +1,66 @@
+"""What several tests share."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import frugalmct
+from frugalmct.market import Market
+from frugalmct.sparse import label_matrix
+
+SOURCE_DIR = Path(frugalmct.__file__).parent.parent
+
+
+def small_market(**changes: Any) -> Market:
+    """Four items, one without truth; a stored zero score, an empty answer, text beyond ASCII."""
+    parts = {
+        "name": "small",
+        "task": "MIC",
+        "items": np.array(["a1", "a2", "画像", "é"]),
+        "labels": np.array(["bike", "car", "person", "猫"]),
+        "services": ("Google", "科大讯飞"),
+        "prices": np.array([15.0, 0.01]),
+        "truth": label_matrix([0, 2, 3, 3, 4], [1, 2, 0, 3], None, 4),
+        "scores": (
+            label_matrix([0, 2, 3, 3, 4], [1, 2, 3, 3], [0.0, 0.5, 1.0, 0.1], 4),
+            label_matrix([0, 1, 1, 2, 4], [1, 0, 3, 1], [0.25, 0.75, 1 / 3, 0.2], 4),
+        ),
+    }
+    return Market(**(parts | changes))
+
+
+def item(**changes: Any) -> dict[str, Any]:
+    """One valid item of the JSON Lines format; a change to `...` leaves the key out."""
+    record = {
+        "id": "a1",
+        "truth": ["car", "bike"],
+        "predictions": {"Google": [["car", 0.98], ["person", 0.5]], "Microsoft": []},
+    }
+    return {key: value for key, value in (record | changes).items() if value is not ...}
+
+
+def write_lines(path: Path, *lines: Any) -> Path:
+    """A file of these lines: objects as JSON, text and bytes as they are."""
+    encoded = [
+        line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
+        for line in lines
+    ]
+    path.write_bytes(b"\n".join(encoded) + b"\n")
+    return path
+
+
+def assert_same_market(left: Market, right: Market) -> None:
+    for plain in ("name", "task", "services", "simulated"):
+        assert getattr(left, plain) == getattr(right, plain)
+    for array in ("items", "labels", "prices"):
+        np.testing.assert_array_equal(getattr(left, array), getattr(right, array))
+    if left.features is None or right.features is None:
+        assert left.features is right.features
+    else:
+        np.testing.assert_array_equal(left.features, right.features)
+    for ours, theirs in zip((left.truth, *left.scores), (right.truth, *right.scores), strict=True):
+        assert ours.shape == theirs.shape
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(ours, part), getattr(theirs, part))

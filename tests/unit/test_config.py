@@ -1,0 +1,338 @@
+import copy
+import datetime
+import gzip
+from pathlib import Path
+
+import pytest
+import yaml
+from helpers import item, write_lines
+
+from frugalmct.config import SCHEMAS, check_yaml, default_budgets, selected_datasets, validate
+from frugalmct.errors import FrugalError
+from frugalmct.features import KINDS
+from frugalmct.metrics import METRICS
+from frugalmct.paper import paper_figures
+from frugalmct.predict import PREDICTORS
+from frugalmct.sources import SOURCES
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> dict:
+    """The least that is valid: one own dataset."""
+    data = write_lines(tmp_path / "mine.jsonl", item())
+    block = {
+        "task": "MIC",
+        "source": {"kind": "jsonl", "path": str(data)},
+        "prices": {"Google": 15, "Microsoft": 10},
+    }
+    return {"datasets": {"mine": block}}
+
+
+def told(config: object) -> str:
+    """The one sentence about a mistake."""
+    with pytest.raises(FrugalError) as caught:
+        validate(config)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    return sentence
+
+
+def changed(config: dict, where: str, value: object) -> dict:
+    """A copy with one place set; a value of `...` removes it."""
+    config = copy.deepcopy(config)
+    *parents, last = where.split("/")
+    block = config
+    for parent in parents:
+        block = block[parent]
+    if value is ...:
+        del block[last]
+    else:
+        block[last] = value
+    return config
+
+
+def test_defaults_are_filled_in(config):
+    given = copy.deepcopy(config)
+    valid = validate(config)
+    assert config == given, "what was given stays as it is"
+    assert valid | {"datasets": {}} == {
+        "data": "simulated",
+        "release_dir": None,
+        "missing_services": "error",
+        "only": [],
+        "scale": 1.0,
+        "repeats": 5,
+        "train_share": 0.5,
+        "validation_share": 0.2,
+        "seed": 2022,
+        "predictor": "random_forest",
+        "compress_markets": False,
+        "datasets": {},
+    }
+    block = valid["datasets"]["mine"]
+    assert (block["base"], block["features"], block["metric"]) == ("auto", "auto", "accuracy")
+    assert block["budgets"] == default_budgets({"Google": 15.0, "Microsoft": 10.0})
+
+
+def test_the_project_config_is_valid_and_has_the_papers_datasets():
+    valid = validate(yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8")))
+    assert selected_datasets(valid) == list(paper_figures())
+    for name, figures in paper_figures().items():
+        block = valid["datasets"][name]
+        assert block["prices"] == figures["prices_usd_per_10k"]
+        assert (block["task"], block["source"]["kind"]) == (figures["task"], "simulated")
+        assert block["base"] == min(block["prices"], key=block["prices"].get)
+
+
+def test_lists_of_choices_are_those_of_the_code():
+    schema = yaml.safe_load((SCHEMAS / "config.schema.yaml").read_text(encoding="utf-8"))
+    block = schema["$defs"]["dataset"]["properties"]
+    assert block["metric"]["enum"] == list(METRICS)
+    assert block["source"]["properties"]["kind"]["enum"] == SOURCES.names()
+    assert block["features"]["examples"] == ["auto", *KINDS]
+    assert sorted(schema["properties"]["predictor"]["enum"]) == PREDICTORS.names()
+
+
+def test_numbers_become_one_kind_and_budgets_are_sorted(config):
+    valid = validate(changed(config, "datasets/mine/budgets", [30, 12.5, 10]))
+    assert valid["datasets"]["mine"]["budgets"] == [10.0, 12.5, 30.0]
+    assert all(type(price) is float for price in valid["datasets"]["mine"]["prices"].values())
+    assert type(validate(config | {"repeats": 3.0})["repeats"]) is int
+
+
+def test_only_selects_in_the_order_of_the_datasets(config):
+    second = changed(config, "datasets/zweite", config["datasets"]["mine"])
+    assert selected_datasets(validate(second)) == ["mine", "zweite"]
+    assert selected_datasets(validate(second | {"only": ["zweite"]})) == ["zweite"]
+
+
+MISTAKES = {
+    "unknown key": ("sclae", 0.1, "sclae is not a key of the configuration; did you mean 'scale'?"),
+    "unknown key of a dataset": ("datasets/mine/Prices", {}, "did you mean 'prices'?"),
+    "unknown key of a source": ("datasets/mine/source/file", "x", "datasets.mine.source.file is not a key"),
+    "missing key": ("datasets/mine/prices", ..., "datasets.mine has no 'prices'; add it: what each service"),
+    "missing path": ("datasets/mine/source/path", ..., "datasets.mine.source has no 'path'"),
+    "missing kind": ("datasets/mine/source/kind", ..., "datasets.mine.source has no 'kind'"),
+    "no datasets": ("datasets", {}, "datasets is an empty block; it needs at least 1"),
+    "datasets missing": ("datasets", ..., "the top level has no 'datasets'"),
+    "a list of datasets": ("datasets", ["mine"], "datasets is a list of 1; it must be a block of keys"),
+    "data of another kind": ("data", "release", "data is 'release'; known: simulated"),
+    "unknown predictor": ("predictor", "randomforest", "did you mean 'random_forest'?"),
+    "unknown kind": ("datasets/mine/source/kind", "json", "did you mean 'jsonl'?"),
+    "unknown metric": ("datasets/mine/metric", "jaccard", "metric is 'jaccard'; known: accuracy"),
+    "unknown features": ("datasets/mine/features", "label", "features is 'label'; it must be a word such"),
+    "no task": ("datasets/mine/task", "", "task is ''; it must be a word such as MIC, STR, NER"),
+    "repeats of zero": ("repeats", 0, "repeats is 0; it must be at least 1"),
+    "half a repeat": ("repeats", 2.5, "repeats is 2.5; it must be a whole number"),
+    "scale of zero": ("scale", 0, "scale is 0; it must be more than 0"),
+    "scale beyond one": ("scale", 1.01, "scale is 1.01; it must be at most 1"),
+    "truth as number": ("scale", True, "scale is true; it must be a number"),
+    "number as text": ("scale", "0.5", "scale is '0.5'; it must be a number, without quotes"),
+    "exponent as text": ("datasets/mine/prices/Google", "1e-3", "written out, as in 0.001"),
+    "train share": ("train_share", 1, "train_share is 1; it must be less than 1"),
+    "negative seed": ("seed", -1, "seed is -1; it must be at least 0"),
+    "only as text": ("only", "mine", "only is 'mine'; it must be a list such as [a, b]"),
+    "only twice": ("only", ["mine", "mine"], "something stands in it twice"),
+    "only unknown": ("only", ["Mine"], "only[0] is 'Mine', which is no dataset; did you mean 'mine'?"),
+    "service without price": ("datasets/mine/prices/Google", None, "Google is empty; it must be a number"),
+    "unpriced service": ("datasets/mine/prices/Google", ..., "has no price of 'Google', which is in "),
+    "price of no service": ("datasets/mine/prices/IBM", 1, "datasets.mine.prices.IBM is given, but "),
+    "no prices": ("datasets/mine/prices", {}, "datasets.mine.prices is an empty block"),
+    "negative price": ("datasets/mine/prices/Google", -1, "prices.Google is -1; it must be at least 0"),
+    "infinite price": ("datasets/mine/prices/Google", float("inf"), "Google is inf; give a finite number"),
+    "no number": ("datasets/mine/prices/Google", float("nan"), "prices.Google is nan; give a finite number"),
+    "endless number": ("datasets/mine/prices/Google", 10**400, "hundreds of digits; give a smaller one"),
+    "base elsewhere": ("datasets/mine/base", "google", "which has no price; did you mean 'Google'?"),
+    "service called auto": ("datasets/mine/prices/auto", 1, "a service named 'auto'"),
+    "blank in a service": ("datasets/mine/prices/ IBM", 1, "has the service ' IBM'; a name is"),
+    "empty budgets": ("datasets/mine/budgets", [], "budgets is a list of 0; it must list at least 1"),
+    "budget too low": ("datasets/mine/budgets", [20, 9], "has 9, but the cheapest service Microsoft"),
+    "file missing": ("datasets/mine/source/path", "none.jsonl", "is 'none.jsonl', and there is no such"),
+    "a folder": ("datasets/mine/source/path", ".", "which can not be read (Is a directory)"),
+    "braces in a path": ("datasets/mine/source/path", "{x}.jsonl", "braces, stars and line breaks"),
+    "a date": ("seed", datetime.date(2022, 1, 1), "seed is a date; write text in quotes"),
+    "bytes": ("datasets/mine/task", b"MIC", "datasets.mine.task is a bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=MISTAKES)
+def test_mistakes_are_told_in_one_sentence(config, mistake):
+    where, value, expected = MISTAKES[mistake]
+    sentence = told(changed(config, where, value))
+    assert sentence.startswith("config: ")
+    assert expected in sentence
+
+
+def test_budget_below_a_named_base(config):
+    named = changed(config, "datasets/mine/base", "Google")
+    assert "has 12, but the base Google alone costs 15" in told(changed(named, "datasets/mine/budgets", [12]))
+    assert validate(changed(named, "datasets/mine/budgets", [15]))
+
+
+@pytest.mark.parametrize("other", [None, [], "text", 3, [["datasets", {}]], True])
+def test_a_config_that_is_no_mapping(other):
+    assert "the top level is" in told(other)
+
+
+def test_several_problems_are_counted(config):
+    assert told(config | {"scale": 2, "repeats": 0, "seed": "x"}).endswith("; and 2 more problems.")
+    assert told(config | {"scale": 2, "repeats": 0}).endswith("; and 1 more problem.")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", ".", "..", "a/b", "a\\b", "../up", ".hidden", "-rf", "a b", "end.", "tab\t", "line\n", "naïve",
+        "CON", "nul.x", "com1", "x" * 65, "star*", "{dataset}", "a,b", "a:b", "~", "$HOME", "a|b",
+    ],
+)  # fmt: skip
+def test_dataset_names_are_plain_file_names(config, name):
+    assert "which is not a plain file name" in told({"datasets": {name: config["datasets"]["mine"]}})
+
+
+@pytest.mark.parametrize("name", ["a", "PASCAL", "my_data-2", "v1.2", "x" * 64, "C++", "0"])
+def test_dataset_names_that_are_fine(config, name):
+    assert list(validate({"datasets": {name: config["datasets"]["mine"]}})["datasets"]) == [name]
+
+
+def test_dataset_names_that_are_one_file_on_some_systems(config):
+    block = config["datasets"]["mine"]
+    assert "has both 'Coco' and 'COCO'" in told({"datasets": {"Coco": block, "COCO": block}})
+
+
+def test_keys_that_yaml_does_not_read_as_text(config):
+    assert "the key false, which is not text; put it in quotes; YAML reads" in told(
+        {"datasets": {**config["datasets"], False: config["datasets"]["mine"]}}
+    )
+    assert "has the key 2022, which is not text" in told({"datasets": {2022: config["datasets"]["mine"]}})
+
+
+def test_a_block_within_itself():
+    endless: dict = {}
+    endless["datasets"] = endless
+    assert "levels deep" in told(endless)
+
+
+def test_a_missing_file_matters_only_when_its_dataset_is_run(config):
+    other = changed(config["datasets"], "mine/source/path", "none.jsonl")["mine"]
+    both = {"datasets": {**config["datasets"], "other": other}}
+    assert "datasets.other.source.path is 'none.jsonl'" in told(both)
+    assert validate(both | {"only": ["mine"]})
+
+
+def test_services_are_compared_with_the_file_also_when_packed(config, tmp_path):
+    path = tmp_path / "mine.jsonl.gz"
+    path.write_bytes(gzip.compress((tmp_path / "mine.jsonl").read_bytes()))
+    packed = changed(config, "datasets/mine/source/path", str(path))
+    assert validate(packed)
+    assert "has no price of 'Google'" in told(changed(packed, "datasets/mine/prices/Google", ...))
+
+
+@pytest.mark.parametrize("start", [b"", b"\n", b"{", b"[1]\n", b"\xff\xfe", b"\x1f\x8bnot gzip", b"{}\n"])
+def test_a_file_that_is_no_jsonl_is_left_to_its_loader(config, tmp_path, start):
+    (tmp_path / "mine.jsonl").write_bytes(start)
+    assert validate(config)
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "expected"),
+    [
+        ("labels", 7, "source.labels is 7; it must be a list such as [a, b] or a block of keys"),
+        ("labels", {"style": "runes", "count": 30}, "source.labels.style is 'runes'; known: characters"),
+        ("labels", ["a", "a"], "source.labels is a list of 2; something stands in it twice"),
+        ("blind", 1.5, "source.blind is 1.5; it must be at most 1"),
+        ("blnid", 1.5, "did you mean 'blind'?"),
+        ("items", ..., "source has no 'items'; add it: how many items"),
+    ],
+)
+def test_mistakes_in_the_simulations_parameters(where, value, expected):
+    project = yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8"))
+    assert expected in told(changed(project, f"datasets/COCO/source/{where}", value))
+
+
+def test_simulated_services_need_the_same_prices():
+    project = yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8"))
+    assert "has no price of 'Google', which is in source.services" in told(
+        changed(project, "datasets/COCO/prices/Google", ...)
+    )
+    assert "prices.IBM is given, but source.services has no such service" in told(
+        changed(project, "datasets/COCO/prices/IBM", 1)
+    )
+
+
+class TestDefaultBudgets:
+    @pytest.mark.parametrize("dataset", paper_figures())
+    def test_of_the_papers_services(self, dataset):
+        prices = paper_figures()[dataset]["prices_usd_per_10k"]
+        budgets = default_budgets(prices, next(iter(prices)))
+        assert budgets == sorted(set(budgets))
+        assert 12 <= len(budgets) <= 16
+        assert budgets[0] == min(prices.values())
+        assert budgets[-1] > min(prices.values()) + max(prices.values())
+        assert set(prices.values()) <= set(budgets)
+
+    @pytest.mark.parametrize(
+        "prices",
+        [
+            {"a": 0.0}, {"a": 5.0}, {"a": 0.0, "b": 0.0}, {"a": 0.0, "b": 1.0}, {"a": 7.0, "b": 7.0},
+            {"a": 5e-324, "b": 3.75e-6}, {"a": 1e9, "b": 1e-9}, {"a": 1000.1, "b": 1000.2},
+            {str(number): float(number) for number in range(1, 30)},
+        ],
+        ids=str,
+    )  # fmt: skip
+    def test_of_odd_prices(self, prices):
+        for base in ("auto", *prices):
+            budgets = default_budgets(prices, base)
+            start = min(prices.values()) if base == "auto" else prices[base]
+            assert budgets[0] == start
+            assert budgets == sorted(set(budgets))
+            assert budgets[-1] >= start + max((p for s, p in prices.items() if s != base), default=0) or (
+                base == "auto"
+            )
+
+
+class TestYamlFiles:
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("seed: [1\nonly: []\n", "line 2, column 5: is not valid YAML"),
+            ("seed: 1\n\tonly: []\n", "line 2"),
+            ("a: 'x\n", "is not valid YAML"),
+            ("seed: 1\nscale: 1\nseed: 2\n", "line 3: the key 'seed' is given twice"),
+            ("datasets:\n  a: {task: MIC}\n  a: {task: NER}\n", "line 3: the key 'a' is given twice"),
+            ("- 1\n- 2\n", "has no keys at top level"),
+            ("", "has no keys at top level"),
+            ("just text", "has no keys at top level"),
+            ("a: \x07", "is not valid YAML"),
+            ("a: &x [*x", "is not valid YAML"),
+            ("a: *nothing", "undefined alias"),
+        ],
+    )
+    def test_broken_ones_are_told_in_one_sentence(self, tmp_path, text, expected):
+        path = tmp_path / "config.yaml"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(FrugalError) as caught:
+            check_yaml(path)
+        assert expected in str(caught.value)
+        assert str(path) in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_what_is_not_text(self, tmp_path):
+        (tmp_path / "config.yaml").write_bytes(b"a: \xff\xfe")
+        with pytest.raises(FrugalError, match="is not UTF-8 text"):
+            check_yaml(tmp_path / "config.yaml")
+        with pytest.raises(FrugalError, match="can not be read"):
+            check_yaml(tmp_path)
+
+    @pytest.mark.parametrize(
+        "text", ["a: 1", '{"a": {"b": 1}}', "a: &x {k: 1}\nb: *x\nc: {<<: *x, k: 2}\n", "a: &x [*x]"]
+    )
+    def test_good_ones(self, tmp_path, text):
+        (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+        check_yaml(tmp_path / "config.yaml")
+
+    def test_a_missing_one_is_not_its_business(self, tmp_path):
+        check_yaml(tmp_path / "config.yaml")
