@@ -11,6 +11,7 @@ from frugalmct.market import Market
 from frugalmct.sparse import label_matrix
 
 SOURCE_DIR = Path(frugalmct.__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 
 
 def small_market(**changes: Any) -> Market:

@@ -5,8 +5,7 @@ score. One market is one `.npz` file of plain arrays: loading it never executes 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from frugalmct.errors import FrugalError, listed
-from frugalmct.files import replacing
+from frugalmct.files import arrays_in, replacing
 from frugalmct.metrics import set_metric
 from frugalmct.seeds import generator
 from frugalmct.sparse import set_sizes, take_rows
@@ -153,23 +152,8 @@ class Market:
     @classmethod
     def load(cls, path: str | Path) -> "Market":
         """Reads what `save` wrote; anything else is named as such."""
-        with _arrays_in(path, f"market file of format {FORMAT}") as arrays:
+        with arrays_in(path, f"market file of format {FORMAT}", "make it with `snakemake markets`") as arrays:
             return _unpack(arrays)
-
-
-@contextmanager
-def _arrays_in(path: str | Path, kind: str) -> Iterator[Mapping[str, np.ndarray]]:
-    """The arrays of an `.npz` that we wrote; while they are read, whatever fails becomes one sentence."""
-    try:
-        with Path(path).open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
-            yield arrays
-    except FileNotFoundError:
-        raise FrugalError(f"{path}: no such {kind}; make it with `snakemake markets`.") from None
-    except FrugalError as error:
-        raise FrugalError(f"{path}: {error}") from None
-    # Damaged bytes fail in numpy, zipfile, zlib or json, each with exceptions of its own.
-    except Exception as error:
-        raise FrugalError(f"{path}: not a {kind}, or a damaged one ({error}); make it again.") from None
 
 
 def _unpack(arrays: Mapping[str, np.ndarray]) -> Market:
@@ -250,7 +234,7 @@ class Split:
 
     @classmethod
     def load(cls, path: str | Path) -> "Split":
-        with _arrays_in(path, "split file") as arrays:
+        with arrays_in(path, "split file", "make it with `snakemake markets`") as arrays:
             return cls(arrays["train"], arrays["validation"], arrays["test"])
 
 

@@ -272,25 +272,18 @@ def _first_new(drawn: Ints, known: Ints, missing: Ints, labels: np.int64) -> Int
 
 
 def _use_every_label(rng: np.random.Generator, label: Ints, labels: int) -> Ints:
-    """Gives labels that nobody drew the place of labels that occur often, while there is room."""
+    """Gives labels that nobody drew the place of labels that occur twice or more, while there are such."""
     counts = np.bincount(label, minlength=labels)
-    unused = np.flatnonzero(counts == 0)[: len(label) // 3]
+    unused = iter(np.flatnonzero(counts == 0).tolist())
     label = label.copy()
-    for new, place in zip(unused, _places_to_give(rng, label, counts, len(unused)), strict=True):
-        label[place] = new
-    return label
-
-
-def _places_to_give(rng: np.random.Generator, label: Ints, counts: Ints, wanted: int) -> list[int]:
-    counts = counts.copy()
-    places: list[int] = []
     for place in rng.permutation(len(label)).tolist():
-        if len(places) == wanted:
-            break
         if counts[label[place]] > 1:
+            new = next(unused, None)
+            if new is None:
+                break
             counts[label[place]] -= 1
-            places.append(place)
-    return places
+            label[place] = new
+    return label
 
 
 def _draw_phantoms(

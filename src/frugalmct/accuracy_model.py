@@ -1,0 +1,113 @@
+"""What one base service's answer tells: combiners, features and predictor of one base, as one model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalmct.combine import Combiners, fit_combiners
+from frugalmct.features import FeatureMap
+from frugalmct.market import Market
+from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
+from frugalmct.seeds import small_seed
+from frugalmct.select.dual import Frontier, frontier
+
+Estimates = NDArray[np.float64]
+
+
+def buffered_price(frontier: Frontier, budget: float, delta: float) -> float:
+    """The paper's p̂ at a budget: the price of the training items, the buffer δ kept of the add-on budget."""
+    return frontier.price(frontier.base_cost + max((1 - delta) * (budget - frontier.base_cost), 0.0))
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How models are fitted; the same for every base."""
+
+    predictor: str = "random_forest"
+    options: Mapping[str, Any] | None = None
+    features: str | None = None
+    metric: str = "accuracy"
+    labels_per_item: int | None = None
+    seed: int = 0
+    jobs: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyModel:
+    """Estimates, from the base's answer alone, how accurate the base with each service will be."""
+
+    combiners: Combiners
+    features: FeatureMap
+    predictor: Predictor
+    prices: NDArray[np.float64]
+    labels: int
+
+    @classmethod
+    def fit(
+        cls, market: Market, base: int, learning: Learning, combiners: Combiners | None = None
+    ) -> "AccuracyModel":
+        """Learns from a market with truth; combiners already searched for on it can be given."""
+        combiners = combiners or fit_combiners(
+            market, base, learning.metric, labels_per_item=learning.labels_per_item
+        )
+        features = FeatureMap.of(market, learning.features)
+        predictor = make_predictor(learning.predictor, **(learning.options or {}), jobs=learning.jobs)
+        predictor.fit(
+            features.transform(market, base),
+            combiners.accuracy_matrix(market, learning.metric),
+            seed=small_seed(learning.seed, market.name, base, learning.predictor),
+        )
+        return cls(combiners, features, predictor, market.prices, len(market.labels))
+
+    @property
+    def base(self) -> int:
+        return self.combiners.base
+
+    def estimate(self, market: Market) -> Estimates:
+        """(items, services) estimated accuracy; uses the base's answers only, never the truth.
+
+        Labels beyond those learnt from are unknown to the features, and left out of them.
+        """
+        known = market.scores[self.base][:, : self.labels]
+        known.sort_indices()
+        return self.predictor.estimate(
+            self.features.rows(known, market.labels[: self.labels], market.features)
+        )
+
+    def accuracy(self, market: Market, metric: str) -> Estimates:
+        """(items, services) true accuracy, for evaluation."""
+        return self.combiners.accuracy_matrix(market, metric)
+
+    @cached_property
+    def frontier(self) -> Frontier:
+        """Price, spend and accuracy at every budget, from out-of-sample estimates of the training items."""
+        return frontier(self.predictor.training_estimates, self.prices, self.base)
+
+    def price(self, budget: float, delta: float) -> float:
+        return buffered_price(self.frontier, budget, delta)
+
+    def to_arrays(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        header, arrays = self.predictor.to_arrays()
+        described = {
+            "combiners": self.combiners.to_dict(),
+            "features": self.features.to_dict(),
+            "predictor": header,
+            "labels": self.labels,
+        }
+        return described, {f"{prefix}{name}": array for name, array in arrays.items()}
+
+    @classmethod
+    def from_arrays(
+        cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prices: NDArray[np.float64]
+    ) -> "AccuracyModel":
+        return cls(
+            combiners=Combiners.from_dict(described["combiners"]),
+            features=FeatureMap.from_dict(described["features"]),
+            predictor=predictor_from_arrays(described["predictor"], arrays),
+            prices=prices,
+            labels=int(described["labels"]),
+        )

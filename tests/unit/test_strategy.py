@@ -1,0 +1,192 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+from helpers import ROOT, small_market
+
+from frugalmct.accuracy_model import AccuracyModel, Learning
+from frugalmct.errors import FrugalError
+from frugalmct.market import Market, split
+from frugalmct.metrics import set_metric
+from frugalmct.select import Problem, dual_price
+from frugalmct.sources import load_market
+from frugalmct.strategy import ALPHAS, DELTA, Plan, Strategy, make_plans, mean_cost
+
+BLOCKS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
+FAST = Learning(options={"trees": 20, "leaf": 10}, seed=4)
+BUDGETS = [0.01, 3.0, 6.0, 10.0]
+
+
+@pytest.fixture(scope="module")
+def markets() -> tuple[Market, Market]:
+    market = load_market("PASCAL", BLOCKS["PASCAL"], seed=8, scale=0.2)
+    parts = split(len(market), seed=8)
+    return market.subset(parts.whole_train), market.subset(parts.test)
+
+
+@pytest.fixture(scope="module")
+def strategy(markets) -> Strategy:
+    return Strategy.fit(markets[0], BUDGETS, base="SSD", learning=FAST)
+
+
+def test_never_over_budget_and_better_with_more(strategy, markets):
+    found = [strategy.evaluate(markets[1], budget) for budget in BUDGETS]
+    for budget, evaluation in zip(BUDGETS, found, strict=True):
+        assert evaluation.cost <= budget * (1 + 1e-12)
+    assert found[0].cost == pytest.approx(0.01) and np.all(found[0].choices == 0)
+    assert found[-1].accuracy > found[0].accuracy + 0.1
+
+
+def test_the_price_is_the_papers(strategy, markets):
+    model = strategy.models[0]
+    for budget in BUDGETS[1:]:
+        problem = Problem(model.predictor.training_estimates, markets[0].prices, 0, budget)
+        assert strategy.plan(budget).price == pytest.approx(dual_price(problem, DELTA), rel=1e-9)
+
+
+def test_decisions_do_not_look_at_the_truth(strategy, markets):
+    test = markets[1]
+    blinded = replace(test, truth=test.scores[3])
+    assert np.array_equal(strategy.decide(test, 6.0), strategy.decide(blinded, 6.0))
+
+
+def test_answers_are_what_was_evaluated(strategy, markets):
+    test = markets[1]
+    evaluation = strategy.evaluate(test, 6.0)
+    answer = strategy.answer(test, evaluation.choices, 6.0)
+    assert set_metric(test.truth, answer).mean() == pytest.approx(evaluation.accuracy)
+
+
+def test_choosing_one_by_one_is_choosing_all(strategy, markets):
+    test = markets[1]
+    selector = strategy.selector(6.0, len(test))
+    one_by_one = [selector.choose(row) for row in strategy.estimate(test, 6.0)]
+    assert one_by_one == strategy.decide(test, 6.0).tolist()
+
+
+def test_a_saved_strategy_decides_the_same(strategy, markets, tmp_path):
+    strategy.save(tmp_path / "strategy.npz")
+    loaded = Strategy.load(tmp_path / "strategy.npz")
+    assert loaded.plans == strategy.plans and loaded.services == strategy.services
+    for budget in BUDGETS:
+        assert np.array_equal(loaded.decide(markets[1], budget), strategy.decide(markets[1], budget))
+    with np.load(tmp_path / "strategy.npz", allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays)
+
+
+def test_another_order_of_labels_and_services_changes_nothing(strategy, markets):
+    test = markets[1]
+    order = np.argsort(test.labels)[::-1]
+    place = np.argsort(order)
+
+    def moved(matrix):
+        return type(matrix)((matrix.data, place[matrix.indices], matrix.indptr), shape=matrix.shape)
+
+    shuffled = replace(
+        test,
+        labels=test.labels[order],
+        truth=moved(test.truth),
+        scores=tuple(moved(scores) for scores in test.scores),
+    ).with_services(test.services[::-1])
+    expected, found = strategy.evaluate(test, 6.0), strategy.evaluate(shuffled, 6.0)
+    assert np.array_equal(found.choices, expected.choices)
+    assert found.accuracy == pytest.approx(expected.accuracy)
+
+
+def test_labels_never_seen_in_training_can_be_answered_but_not_learnt_from(strategy, markets):
+    test = markets[1]
+    wider = replace(
+        test,
+        labels=np.append(test.labels, "submarine"),
+        truth=_with_column(test.truth, 1),
+        scores=tuple(_with_column(scores, 1) for scores in test.scores),
+    )
+    found = strategy.evaluate(wider, 6.0)
+    assert np.array_equal(found.choices, strategy.evaluate(test, 6.0).choices)
+    answer = strategy.answer(wider, found.choices, 6.0)
+    assert strategy.answer_labels(wider)[-1] == "submarine" and answer[:, -1].nnz > 0
+
+
+def _with_column(matrix, value):
+    """The matrix with one more label that every item has."""
+    starts = matrix.indptr + np.arange(len(matrix.indptr))
+    indices = np.insert(matrix.indices, matrix.indptr[1:], matrix.shape[1])
+    data = np.insert(matrix.data, matrix.indptr[1:], value)
+    return type(matrix)((data, indices, starts), shape=(matrix.shape[0], matrix.shape[1] + 1))
+
+
+def test_auto_chooses_base_and_delta_on_held_out_items(markets):
+    train = markets[0]
+    held_out = split(len(train), train_share=0.8, seed=4).test
+    plans = make_plans(train, held_out, [0.01, 8.0, 15.0], "auto", "auto", FAST)
+    assert plans[0].base == 0  # nothing else is affordable
+    allowed = {alpha * math.log(len(train)) / len(train) for alpha in ALPHAS}
+    for plan in plans:
+        assert train.prices[plan.base] <= plan.budget and plan.delta in allowed
+    # Independently: every base at every budget, on the same held-out items.
+    kept = np.setdiff1d(np.arange(len(train)), held_out)
+    learnt, rest = train.subset(kept), train.subset(held_out)
+    usual = min(allowed, key=lambda delta: abs(delta - DELTA))
+    reached = {}
+    for base in range(4):
+        model = AccuracyModel.fit(learnt, base, FAST)
+        plan = Plan(15.0, base, usual, model.price(15.0, usual))
+        one = Strategy(train.services, train.prices, train.labels, "accuracy", [plan], {base: model})
+        reached[base] = one.evaluate(rest, 15.0).accuracy
+    assert plans[2].base == max(reached, key=reached.get)
+
+
+def test_the_base_is_paid_for_every_item():
+    prices = np.array([1.0, 5.0, 7.0])
+    assert mean_cost(np.array([0, 1, 1, 2]), prices, 0) == pytest.approx(1 + (5 + 5 + 7) / 4)
+    assert mean_cost(np.array([1, 1]), prices, 1) == pytest.approx(5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"budgets": []}, "no budgets were given"),
+        ({"budgets": [0.001]}, "does not pay for the base service"),
+        ({"budgets": [math.nan]}, "does not pay for the base service"),
+        ({"budgets": ["6"]}, "does not pay for the base service"),
+        ({"base": "Bing"}, "no service 'Bing'; its services: SSD"),
+        ({"delta": 2}, "delta is 2; it must be `auto` or a number"),
+        ({"delta": "many"}, "delta is 'many'"),
+        ({"learning": Learning(predictor="crystal_ball")}, "Unknown predictor 'crystal_ball'; known"),
+        ({"learning": Learning(metric="luck")}, "Unknown metric 'luck'; known"),
+        ({"learning": Learning(features="smell")}, "Unknown features 'smell'; known"),
+    ],
+)
+def test_mistakes_get_a_sentence(markets, arguments, sentence):
+    arguments = {"budgets": [6.0], "base": "SSD", "learning": FAST} | arguments
+    with pytest.raises(FrugalError) as error:
+        Strategy.fit(markets[0], **arguments)
+    assert sentence in str(error.value)
+
+
+def test_an_untrained_budget_is_named(strategy, markets):
+    with pytest.raises(FrugalError, match=r"not trained for budget 7; it knows 0\.01, 3\.0"):
+        strategy.decide(markets[1], 7)
+
+
+def test_another_market_is_refused(strategy):
+    with pytest.raises(FrugalError, match="has no service 'SSD'"):
+        strategy.decide(small_market(), 6.0)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not really", b"\x80\x04K\x01."])
+def test_a_damaged_file_is_refused(tmp_path, content):
+    path = tmp_path / "strategy.npz"
+    path.write_bytes(content)
+    with pytest.raises(FrugalError, match=r"not a strategy file .* train and save the strategy again"):
+        Strategy.load(path)
+    with pytest.raises(FrugalError, match="no such strategy file"):
+        Strategy.load(tmp_path / "absent.npz")
+
+
+def test_a_market_file_is_not_a_strategy(tmp_path):
+    small_market().save(tmp_path / "market.npz")
+    with pytest.raises(FrugalError, match="its format is frugalmct-market-1"):
+        Strategy.load(tmp_path / "market.npz")
