@@ -14,6 +14,7 @@ from frugalmct.market import Market
 from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
 from frugalmct.seeds import small_seed
 from frugalmct.select.dual import Frontier, frontier
+from frugalmct.sparse import sorted_labels
 
 Estimates = NDArray[np.float64]
 
@@ -72,8 +73,7 @@ class AccuracyModel:
 
         Labels beyond those learnt from are unknown to the features, and left out of them.
         """
-        known = market.scores[self.base][:, : self.labels]
-        known.sort_indices()
+        known = sorted_labels(market.scores[self.base][:, : self.labels])
         return self.predictor.estimate(
             self.features.rows(known, market.labels[: self.labels], market.features)
         )

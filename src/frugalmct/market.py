@@ -19,7 +19,7 @@ from frugalmct.errors import FrugalError, listed
 from frugalmct.files import arrays_in, replacing
 from frugalmct.metrics import set_metric
 from frugalmct.seeds import generator
-from frugalmct.sparse import set_sizes, take_rows
+from frugalmct.sparse import set_sizes, sorted_labels, take_rows
 
 FORMAT = "frugalmct-market-1"
 
@@ -41,6 +41,8 @@ class Market:
 
     def __post_init__(self) -> None:
         shape = (len(self.items), len(self.labels))
+        object.__setattr__(self, "truth", sorted_labels(self.truth))
+        object.__setattr__(self, "scores", tuple(sorted_labels(scores) for scores in self.scores))
         if not self.services:
             raise FrugalError(f"Market {self.name} has no services; it needs at least one.")
         if len(set(self.services)) != len(self.services):
@@ -62,7 +64,6 @@ class Market:
                 )
             if matrix.nnz and not (matrix.data.min() >= 0 and matrix.data.max() <= 1):
                 raise FrugalError(f"Market {self.name}: {what} has scores outside [0, 1]; rescale them.")
-            matrix.sort_indices()
             if not matrix.has_canonical_format:
                 raise FrugalError(f"Market {self.name}: {what} has a label twice in one item; keep one.")
         if self.features is not None and (self.features.ndim != 2 or len(self.features) != shape[0]):

@@ -16,9 +16,12 @@ def label_matrix(indptr: ArrayLike, indices: ArrayLike, scores: ArrayLike | None
     indices = np.asarray(indices, dtype=np.int32)
     data = np.ones(len(indices)) if scores is None else np.asarray(scores, dtype=np.float64)
     indptr = np.asarray(indptr, dtype=np.int64)
-    matrix = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, labels))
-    matrix.sort_indices()
-    return matrix
+    return sorted_labels(csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, labels)))
+
+
+def sorted_labels(matrix: csr_matrix) -> csr_matrix:
+    """The matrix with each item's labels in order; a copy if they were not, for its arrays may be shared."""
+    return matrix if matrix.has_sorted_indices else matrix.sorted_indices()
 
 
 def set_sizes(matrix: csr_matrix) -> NDArray[np.int64]:
@@ -45,6 +48,4 @@ def overlap_sizes(left: csr_matrix, right: csr_matrix) -> NDArray[np.int64]:
 
 def take_rows(matrix: csr_matrix, rows: Sequence[int] | NDArray[np.int64]) -> csr_matrix:
     """Rows in the given order, stored zeros kept."""
-    picked = matrix[rows]
-    picked.sort_indices()
-    return picked
+    return sorted_labels(matrix[rows])

@@ -23,6 +23,7 @@ from frugalmct.errors import FrugalError, listed
 from frugalmct.files import arrays_in, replacing
 from frugalmct.market import Market, split
 from frugalmct.select.online import OnlineSelector
+from frugalmct.sparse import sorted_labels
 
 FORMAT = "frugalmct-strategy-1"
 DELTA = 0.01
@@ -281,9 +282,8 @@ def _unpack(arrays: Mapping[str, np.ndarray]) -> Strategy:
 
 
 def _moved(matrix: csr_matrix, columns: NDArray[np.int64], width: int) -> csr_matrix:
-    moved = csr_matrix((matrix.data, columns[matrix.indices], matrix.indptr), shape=(matrix.shape[0], width))
-    moved.sort_indices()
-    return moved
+    shape = (matrix.shape[0], width)
+    return sorted_labels(csr_matrix((matrix.data, columns[matrix.indices], matrix.indptr), shape=shape))
 
 
 def _rows_of(options: Sequence[csr_matrix], choices: NDArray[np.int64]) -> csr_matrix:
