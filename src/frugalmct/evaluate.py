@@ -3,7 +3,7 @@
 Methods decide from estimates alone; the truth is looked at only here, afterwards.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from frugalmct.accuracy_model import buffered_price
-from frugalmct.metrics import pearson, rmse
+from frugalmct.baselines.frugalml import FrugalML, item_costs, quality_scores
+from frugalmct.baselines.votes import WeightedMajorityVote, majority_vote, vote_cost
+from frugalmct.baselines.yardsticks import random_mix
+from frugalmct.market import Market, Split
+from frugalmct.metrics import pearson, rmse, set_metric
 from frugalmct.predictions import BasePredictions, Predictions
 from frugalmct.select import Problem, solve
 from frugalmct.strategy import Plan, mean_cost, route
 
 COLUMNS = ["dataset", "method", "budget", "seed", "accuracy", "cost", "status", "base", "delta", "price"]
+
+SINGLE = "single:"
 
 Choices = NDArray[np.int64]
 
@@ -31,18 +37,18 @@ class Decision:
     price: float = np.nan
 
 
-def decide_online(predicted: BasePredictions, plan: Plan) -> Decision:
+def decide_online(predicted: BasePredictions, plan: Plan, seed: int) -> Decision:
     """Algorithm 1 with the price of the training items."""
     price = buffered_price(predicted.frontier, plan.budget, plan.delta)
     return Decision(_route(predicted, plan, price), price=price)
 
 
-def decide_offline(predicted: BasePredictions, plan: Plan) -> Decision:
+def decide_offline(predicted: BasePredictions, plan: Plan, seed: int) -> Decision:
     """The best choice when all test items are seen at once."""
     return _solved(predicted, predicted.test_estimates, plan)
 
 
-def decide_dap(predicted: BasePredictions, plan: Plan) -> Decision:
+def decide_dap(predicted: BasePredictions, plan: Plan, seed: int) -> Decision:
     """Algorithm 1 with the dummy predictor.
 
     All items tie at p̂, where ties go to the cheapest service and nothing would ever be called. Just below
@@ -53,9 +59,16 @@ def decide_dap(predicted: BasePredictions, plan: Plan) -> Decision:
     return Decision(_route(dummy, plan, price), price=price)
 
 
-def decide_oracle(predicted: BasePredictions, plan: Plan) -> Decision:
+def decide_oracle(predicted: BasePredictions, plan: Plan, seed: int) -> Decision:
     """The best choice when the true accuracies are known: what no predictor can beat."""
     return _solved(predicted, predicted.test_accuracy, plan)
+
+
+def decide_random_mix(predicted: BasePredictions, plan: Plan, seed: int) -> Decision:
+    """The same money spent blindly: the best mixture of two combinations, drawn by lot."""
+    mean = predicted.train_accuracy.mean(axis=0)
+    items = len(predicted.test_accuracy)
+    return Decision(random_mix(mean, predicted.prices, plan.base, plan.budget, items, seed))
 
 
 def _route(predicted: BasePredictions, plan: Plan, price: float) -> Choices:
@@ -67,21 +80,24 @@ def _solved(predicted: BasePredictions, table: NDArray[np.float64], plan: Plan) 
     return Decision(solution.choices, solution.status)
 
 
-METHODS: dict[str, Callable[[BasePredictions, Plan], Decision]] = {
+METHODS: dict[str, Callable[[BasePredictions, Plan, int], Decision]] = {
     "frugalmct_online": decide_online,
     "frugalmct_offline": decide_offline,
     "dap": decide_dap,
     "oracle": decide_oracle,
+    "random_mix": decide_random_mix,
 }
 
 
-def sweep(dataset: str, repetition: int, predictions: Predictions, plans: Sequence[Plan]) -> pd.DataFrame:
+def sweep(
+    dataset: str, repetition: int, predictions: Predictions, plans: Sequence[Plan], seed: int = 0
+) -> pd.DataFrame:
     """Every method at every budget, on the test items."""
     rows = []
     for plan in plans:
         predicted = predictions.by_base[plan.base]
         for method, decide in METHODS.items():
-            decision = decide(predicted, plan)
+            decision = decide(predicted, plan, seed)
             rows.append(_row(dataset, method, repetition, predictions, plan, decision))
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -112,3 +128,42 @@ def predictor_quality(predicted: BasePredictions) -> dict[str, float]:
         "rmse": float(np.mean([rmse(estimate, truth) for estimate, truth in pairs])),
         "pcc": float(np.mean([pearson(estimate, truth) for estimate, truth in pairs])),
     }
+
+
+def sweep_baselines(
+    market: Market, parts: Split, budgets: Sequence[float], metric: str, repetition: int, seed: int
+) -> pd.DataFrame:
+    """What one reaches without FrugalMCT: each service alone, FrugalML at every budget, and the votes."""
+    train, test = market.subset(parts.whole_train), market.subset(parts.test)
+    rows = [*_single_rows(test, metric), *_vote_rows(train, test, metric)]
+    rows += _frugalml_rows(train, test, budgets, metric, seed)
+    table = pd.DataFrame(rows, columns=["method", "budget", "accuracy", "cost", "status"])
+    return table.assign(dataset=market.name, seed=repetition).reindex(columns=COLUMNS)
+
+
+def _single_rows(test: Market, metric: str) -> Iterator[tuple[str, float, float, float, str]]:
+    means = test.service_accuracy(metric).mean(axis=0)
+    for service, price, accuracy in zip(test.services, test.prices.tolist(), means.tolist(), strict=True):
+        yield f"{SINGLE}{service}", price, accuracy, price, "ok"
+
+
+def _vote_rows(train: Market, test: Market, metric: str) -> Iterator[tuple[str, float, float, float, str]]:
+    cost = vote_cost(test)
+    votes = {
+        "majority_vote": majority_vote(test),
+        "weighted_majority_vote": WeightedMajorityVote().fit(train, metric).answer(test),
+    }
+    for method, answer in votes.items():
+        yield method, cost, float(set_metric(test.truth, answer, metric).mean()), cost, "ok"
+
+
+def _frugalml_rows(
+    train: Market, test: Market, budgets: Sequence[float], metric: str, seed: int
+) -> Iterator[tuple[str, float, float, float, str]]:
+    frugalml = FrugalML().fit(quality_scores(train), train.service_accuracy(metric), train.prices)
+    quality, accuracy = quality_scores(test), test.service_accuracy(metric)
+    for budget in budgets:
+        chosen = frugalml.decide(quality, budget, seed, never_over=True)
+        reached = accuracy[np.arange(len(test)), chosen.addon].mean()
+        cost = item_costs(chosen.base, chosen.addon, test.prices).mean()
+        yield "frugalml", float(budget), float(reached), float(cost), "ok"

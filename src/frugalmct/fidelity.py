@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from frugalmct.baselines.votes import majority_vote
 from frugalmct.market import Market
-from frugalmct.metrics import metric_from_counts
-from frugalmct.sparse import entry_keys, set_sizes
+from frugalmct.metrics import set_metric
 
 # What the simulation is held to: the largest difference allowed, absolute unless said otherwise.
 TOLERANCES = {
@@ -52,11 +52,7 @@ def pair_name(first: str, second: str) -> str:
 
 def majority_accuracy(market: Market) -> float:
     """Mean accuracy of accepting what at least half of the services answer."""
-    answers, votes = np.unique(np.concatenate([entry_keys(s) for s in market.scores]), return_counts=True)
-    accepted = answers[2 * votes >= len(market.services)]
-    shared = accepted[np.isin(accepted, entry_keys(market.truth), assume_unique=True)]
-    count = [np.bincount(keys // len(market.labels), minlength=len(market)) for keys in (shared, accepted)]
-    return float(metric_from_counts("accuracy", count[0], set_sizes(market.truth), count[1]).mean())
+    return float(set_metric(market.truth, majority_vote(market)).mean())
 
 
 def targets(figures: Mapping[str, Any]) -> dict[tuple[str, str], float]:

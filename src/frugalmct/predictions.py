@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,26 @@ from frugalmct.accuracy_model import AccuracyModel, Estimates, Learning
 from frugalmct.combine import Combiners, fit_combiners
 from frugalmct.files import arrays_in, replacing, write_text
 from frugalmct.market import Market, Split
+from frugalmct.seeds import small_seed
 from frugalmct.select.dual import Frontier, frontier
 from frugalmct.strategy import Plan, make_plans
 
 TABLES = ("train_estimates", "train_accuracy", "test_estimates", "test_accuracy")
+
+
+def learning_of(
+    block: Mapping[str, Any], learning: Mapping[str, Any], wildcards: Any, threads: int
+) -> Learning:
+    """How a workflow job learns: its dataset's block, the run's settings, its dataset and repetition."""
+    features = block["features"]
+    return Learning(
+        predictor=learning["predictor"],
+        features=None if features == "auto" else features,
+        metric=block["metric"],
+        labels_per_item=block.get("labels_per_item"),
+        seed=small_seed(learning["seed"], wildcards.dataset, int(wildcards.repetition)),
+        jobs=threads,
+    )
 
 
 @dataclass(frozen=True)

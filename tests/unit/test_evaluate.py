@@ -70,7 +70,7 @@ def test_the_dummy_spends_its_budget_blindly():
     """Two services, equal estimates for all: the add-on is called for as many items as it can be paid."""
     truth = np.tile([0.2, 0.8], (10, 1))
     predicted = BasePredictions(0, np.array([1.0, 4.0]), truth, truth, truth, truth)
-    decision = METHODS["dap"](predicted, Plan(3.0, 0, 0.01))
+    decision = METHODS["dap"](predicted, Plan(3.0, 0, 0.01), 0)
     assert np.bincount(decision.choices).tolist() == [5, 5]
 
 

@@ -1,0 +1,91 @@
+"""Votes of all services: every one is asked and paid, and labels enough of them agree on are accepted."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from frugalmct.combine import combine, search
+from frugalmct.errors import FrugalError
+from frugalmct.market import Market
+from frugalmct.sparse import entry_keys, label_matrix
+
+HALF = 0.5
+
+GRID = 100
+"""Steps of the weighted vote's threshold: sums of scores spread finer than the combiner's tenths."""
+
+
+def vote_cost(market: Market) -> float:
+    """What an item's vote costs: the prices of all services."""
+    return float(market.prices.sum())
+
+
+def majority_vote(market: Market, *, labels_per_item: int | None = None) -> csr_matrix:
+    """The labels that at least half of the services give, each scored by its share of the votes.
+
+    `labels_per_item` keeps at most that many of an item, as in `combine`: half can be two halves.
+    """
+    services = len(market.services)
+    ballots = [np.ones(scores.nnz) for scores in market.scores]
+    return _accepted(_tally(market, ballots, float(services)), HALF, labels_per_item)
+
+
+class WeightedMajorityVote:
+    """A label's score is the mean of all services' scores, weighted by their training accuracy.
+
+    A service that does not give the label counts as 0. Labels that reach the threshold are accepted; it is
+    the one of {0, 1/grid, ..., 1} with the highest mean training metric, the smallest of equals.
+    """
+
+    def __init__(self, *, grid: int = GRID, labels_per_item: int | None = None) -> None:
+        self.grid = grid
+        self.labels_per_item = labels_per_item
+        self.weights: NDArray[np.float64] | None = None
+        self.threshold: float | None = None
+
+    def fit(self, market: Market, metric: str = "accuracy") -> Self:
+        if not len(market):
+            raise FrugalError(f"Market {market.name} has no items for the weighted vote to learn from.")
+        weights = market.service_accuracy(metric).mean(axis=0)
+        # Services that are all always wrong tell nothing about whom to trust.
+        self.weights = weights if weights.sum() > 0 else np.ones_like(weights)
+        scores = self.label_scores(market)
+        found = search(market.truth, scores, scores, metric, self.grid, labels_per_item=self.labels_per_item)
+        self.threshold = found.threshold
+        return self
+
+    def answer(self, market: Market) -> csr_matrix:
+        """The accepted labels with their scores; the market's truth is not looked at."""
+        scores = self.label_scores(market)
+        return _accepted(scores, self.threshold, self.labels_per_item)
+
+    def label_scores(self, market: Market) -> csr_matrix:
+        """Every label that any service gives, with its weighted mean score."""
+        if self.weights is None:
+            raise FrugalError("The weighted majority vote has not been fitted; call fit first.")
+        if len(market.services) != self.weights.size:
+            raise FrugalError(
+                f"Market {market.name} has {len(market.services)} services, but the weighted vote learnt "
+                f"from {self.weights.size}; give the services it learnt from, or fit again."
+            )
+        ballots = [weight * scores.data for weight, scores in zip(self.weights, market.scores, strict=True)]
+        return _tally(market, ballots, float(self.weights.sum()))
+
+
+def _tally(market: Market, ballots: list[NDArray[np.float64]], whole: float) -> csr_matrix:
+    """The union of all answers, each label with the sum of its ballots as a share of the whole."""
+    keys = np.concatenate([entry_keys(scores) for scores in market.scores])
+    order = np.argsort(keys, kind="stable")  # sorted runs: a stable sort merges them, and keeps their order
+    keys, cast = keys[order], np.concatenate(ballots)[order]
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else order
+    total = np.add.reduceat(cast, starts) if keys.size else cast
+    rows, labels = np.divmod(keys[starts], max(len(market.labels), 1))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(market)))])
+    # Rounding must not lift a unanimous vote above 1, where no score may be.
+    return label_matrix(indptr, labels, np.minimum(total / whole, 1.0), len(market.labels))
+
+
+def _accepted(scores: csr_matrix, threshold: float, labels_per_item: int | None) -> csr_matrix:
+    return combine(scores, scores, 1.0, threshold, labels_per_item=labels_per_item)

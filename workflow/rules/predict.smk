@@ -1,0 +1,26 @@
+# Combiners to estimated accuracies, of training items (out of sample) and test items.
+
+
+rule predict_accuracy:
+    input:
+        market="results/markets/{dataset}.npz",
+        split="results/splits/{dataset}/{repetition}.npz",
+        combination="results/combinations/{dataset}/{repetition}.json",
+        code=package_code("predict_accuracy", PREDICTOR_MODULE),
+    output:
+        "results/predictions/{dataset}/{repetition}.npz",
+    log:
+        "results/logs/predict_accuracy/{dataset}/{repetition}.log",
+    benchmark:
+        "results/benchmarks/predict_accuracy/{dataset}/{repetition}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
+    params:
+        block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
+        learning=LEARNING,
+    message:
+        "Estimates of {wildcards.dataset}, repetition {wildcards.repetition}"
+    script:
+        "../scripts/predict_accuracy.py"
