@@ -16,7 +16,7 @@ from frugalmct.config import validate
 from frugalmct.errors import FrugalError
 
 PROJECT = Path(__file__).parents[2]
-MUTANTS = 1500
+MUTANTS = 1000
 ODD_VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 3, 10**30, 10**400, 0.0, -0.0, 0.5, 1e308, 5e-324,
     math.nan, math.inf, -math.inf, "", " ", "auto", "x", "1e-3", "NaN", "../..", "a\nb", "\0", "\ud800",
@@ -107,17 +107,18 @@ def test_every_config_is_valid_or_answered_by_one_sentence(valid):
 
 def test_each_odd_value_at_each_place(valid):
     """Systematic beside random: nothing escapes wherever an odd value stands."""
-    for path in places(valid):
-        if len(path) > 4:
+    whole = {"config": valid}
+    for path in list(places(whole))[1:]:
+        if len(path) > 5:
             continue
+        holder: Any = whole
+        for part in path[:-1]:
+            holder = holder[part]
+        before = holder[path[-1]]
         for value in ODD_VALUES:
-            candidate = copy.deepcopy(valid)
-            holder: Any = {"top": candidate}
-            for part in ("top", *path)[:-1]:
-                holder = holder[part]
-            holder[("top", *path)[-1]] = value
-            candidate = value if not path else candidate
+            holder[path[-1]] = value
             try:
-                validate(candidate)
+                validate(whole["config"])
             except FrugalError as error:
                 assert "\n" not in str(error)
+        holder[path[-1]] = before

@@ -37,6 +37,7 @@ def test_simulated_data_are_stamped(tmp_path, data, stamped):
     assert ("SIMULATED DATA" in texts(tmp_path / "x.svg")) == stamped
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")  # in the SVG the reader's own fonts show it
 def test_names_are_text_never_markup_or_formula(tmp_path):
     odd = ["$x^2$", "<b>&amp;", "100 $", "a_b", "猫", "x" * 300]
     save_figure(plot_label_distribution(table(odd), "D"), [tmp_path / "x.svg"])
@@ -46,7 +47,7 @@ def test_names_are_text_never_markup_or_formula(tmp_path):
     assert "x" * 23 + "…" in shown
 
 
-@pytest.mark.parametrize("count", [1, 40, 41, 80, 81, 5000])
+@pytest.mark.parametrize("count", [1, 41, 5000])
 def test_any_number_of_labels(tmp_path, count):
     save_figure(
         plot_label_distribution(table([f"label {n}" for n in range(count)]), "D"), [tmp_path / "x.svg"]

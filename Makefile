@@ -1,0 +1,67 @@
+# `make` lists what there is. Every target first makes or refreshes its environment in .venv.
+
+CORES ?= all
+VENV := .venv
+# python3 if it is new enough, or the first of the others that is; PYTHON=... overrides.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+RUN := $(VENV)/bin/python -m
+READY := $(VENV)/ready
+# The environment refers to this folder by its full name: in a moved or copied folder it is made anew.
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help results test test-slow bench lint format lock clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+results: $(READY) ## every table and figure, in results/ (CORES=4 to use fewer cores)
+	$(RUN) snakemake --cores $(CORES)
+
+test: $(READY) ## the fast tests
+	$(RUN) pytest -n auto --dist loadgroup
+
+test-slow: $(READY) ## the slow tests
+	$(RUN) pytest -m slow
+
+bench: $(READY) ## time and memory, in results/bench/
+	@for benchmark in benchmarks/*.py; do echo "$$benchmark"; $(VENV)/bin/python "$$benchmark" || exit 1; done
+
+lint: $(READY) ## what the tests check of style
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) snakefmt --check Snakefile workflow
+	$(RUN) snakemake --lint
+
+format: $(READY) ## rewrite the code in that style
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+	$(RUN) snakefmt Snakefile workflow
+
+clean: ## remove what was generated, except the environment
+	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
+	rm -rf .snakemake .pytest_cache .ruff_cache .hypothesis build
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# The mark is written last and removed first: a build that was cut off starts over.
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found; install one, or name it: make PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is not Python 3.11 or newer; name one that is: make PYTHON=/path/to/python"; exit 1; }
+	rm -f $(READY)
+	$(PYTHON) -m venv --clear $(VENV)
+	$(RUN) pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(RUN) pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@printf '%s\n' '$(CURDIR)' > $(READY)
+
+lock: ## choose the newest versions of everything anew, for requirements.lock
+	@rm -rf $(VENV)-lock
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[workflow,dev]'
+	@{ echo "# Exact versions, written by \`make lock\` from pyproject.toml; \`make\` installs them into $(VENV)."; \
+	$(VENV)-lock/bin/python -m pip freeze --all --exclude-editable --exclude pip --exclude wheel; } > requirements.lock.new
+	@rm -rf $(VENV)-lock
+	@mv requirements.lock.new requirements.lock

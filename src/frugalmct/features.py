@@ -1,0 +1,215 @@
+"""What an accuracy predictor sees of an item: the base service's answer, as numbers.
+
+Kinds: `labels`, the base's score for every label (0 where it did not give it), as in the paper;
+`embedding`, the sum of the labels' text vectors weighted by score, for vocabularies without bound;
+`spacy:<model>`, the same with the vectors of an installed spaCy model; `given`, only the numbers that the
+data brings along. To all but `given` the summary columns are added, and the item's own numbers, as they are,
+when the market has some. Nothing is fitted: the columns of an item depend on that item alone.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+
+from frugalmct.errors import FrugalError, listed
+from frugalmct.market import Market
+from frugalmct.sparse import set_sizes
+
+KINDS = ("labels", "embedding", "given", "spacy:<model>")
+SUMMARY = ("count", "max", "mean")
+DIMENSIONS = 96
+
+# Of an entity such as `Jordan_loc` the type says more about a service than the spelling does, so that it
+# has coordinates of its own instead of being a few n-grams among many.
+TYPE_DIMENSIONS = 16
+NGRAM_SIZES = (2, 3, 4)
+BLOCK = 4096
+
+Matrix = csr_matrix | NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """How items become rows of numbers; `given` is how many numbers of their own the items bring along."""
+
+    kind: str
+    given: int = 0
+
+    def __post_init__(self) -> None:
+        known = self.kind in KINDS[:-1] or (self.kind.startswith("spacy:") and len(self.kind) > len("spacy:"))
+        if not known:
+            raise FrugalError(f"Unknown features '{self.kind}'; known: {listed(KINDS)}.")
+        if self.kind == "given" and not self.given:
+            raise FrugalError("features: 'given' needs a `features` list of numbers with every item.")
+
+    @classmethod
+    def of(cls, market: Market, kind: str | None = None) -> "FeatureMap":
+        """The map for a market; the default kind goes by its task."""
+        given = 0 if market.features is None else market.features.shape[1]
+        return cls(kind or default_features(market.task), given)
+
+    def transform(self, market: Market, base: int) -> Matrix:
+        """One float32 row an item, from the base's answers: CSR for `labels`, else dense."""
+        own = 0 if market.features is None else market.features.shape[1]
+        if own != self.given:
+            raise FrugalError(
+                f"Market {market.name} brings {own} numbers an item along, but {self.given} are expected; "
+                "give every item the same `features`."
+            )
+        return self.rows(market.scores[base], market.labels, market.features)
+
+    def rows(
+        self,
+        base_scores: csr_matrix,
+        labels: NDArray[np.str_],
+        given: NDArray[np.float64] | None = None,
+    ) -> Matrix:
+        """The rows of answers over any vocabulary; `transform` says what they are."""
+        if base_scores.shape[1] != len(labels):
+            raise FrugalError(
+                f"The base's answers have {base_scores.shape[1]} columns, but there are {len(labels)} labels."
+            )
+        if self.kind == "given":
+            return self._own_numbers(given)
+        extra = [summary_columns(base_scores)]
+        if self.given:
+            extra.append(self._own_numbers(given))
+        if self.kind == "labels":
+            columns = [base_scores.astype(np.float32), *map(csr_matrix, extra)]
+            return hstack(columns, format="csr", dtype=np.float32)
+        return np.hstack([self._embedded(base_scores, labels), *extra])
+
+    def names(self, labels: Iterable[str]) -> list[str]:
+        """What each column is, for people."""
+        own = [f"given {number}" for number in range(self.given)]
+        if self.kind == "given":
+            return own
+        first = list(labels) if self.kind == "labels" else [f"{self.kind} {d}" for d in range(self._width())]
+        return [*first, *SUMMARY, *own]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "given": self.given}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "FeatureMap":
+        try:
+            return cls(str(values["kind"]), int(values["given"]))
+        except (KeyError, TypeError) as error:
+            raise FrugalError(f"A feature map must hold kind and given ({error!r}); save it again.") from None
+
+    def _own_numbers(self, given: NDArray[np.float64] | None) -> NDArray[np.float32]:
+        if given is None or given.ndim != 2 or given.shape[1] != self.given:
+            raise FrugalError(f"Every item must bring {self.given} numbers along as its `features`.")
+        return given.astype(np.float32)
+
+    def _embedded(self, base_scores: csr_matrix, labels: NDArray[np.str_]) -> NDArray[np.float32]:
+        # Only labels that were given need a vector: one live item must not cost a whole vocabulary.
+        used, places = np.unique(base_scores.indices, return_inverse=True)
+        if not len(used):
+            return np.zeros((base_scores.shape[0], self._width()), dtype=np.float32)
+        parts = (base_scores.data.astype(np.float32), places, base_scores.indptr)
+        weights = csr_matrix(parts, shape=(base_scores.shape[0], len(used)))
+        return weights @ self._label_vectors()(np.asarray(labels)[used])
+
+    def _label_vectors(self) -> Callable[[NDArray[np.str_]], NDArray[np.float32]]:
+        if self.kind == "embedding":
+            return text_vectors
+        model = self.kind.removeprefix("spacy:")
+        return lambda labels: spacy_vectors(model, labels)
+
+    def _width(self) -> int:
+        return DIMENSIONS if self.kind == "embedding" else self._label_vectors()(np.array(["a"])).shape[1]
+
+
+def default_features(task: str) -> str:
+    """`embedding` for entities, whose vocabulary has no bound; else `labels`."""
+    return "embedding" if task.upper() == "NER" else "labels"
+
+
+def summary_columns(scores: csr_matrix) -> NDArray[np.float32]:
+    """(items, 3): how many labels were given, their highest score and their mean one; 0 where none was."""
+    counts = set_sizes(scores)
+    answered = counts > 0
+    columns = np.zeros((len(counts), len(SUMMARY)))
+    columns[:, 0] = counts
+    if answered.any():
+        starts = scores.indptr[:-1][answered]
+        columns[answered, 1] = np.maximum.reduceat(scores.data, starts)
+        columns[answered, 2] = np.add.reduceat(scores.data, starts) / counts[answered]
+    return columns.astype(np.float32)
+
+
+def text_vectors(labels: Iterable[str]) -> NDArray[np.float32]:
+    """(labels, 96): unit vectors by spelling; labels alike in spelling or in type point alike.
+
+    Each character n-gram stands for a fixed vector of signs, the bits of its hash: the random projection of
+    n-gram counts, with no table to keep. The type, what follows the last `_`, is hashed by itself.
+    """
+    parts = [_parts(str(label)) for label in labels]
+    spelling = _signed_sums([_ngrams(text) for text, _ in parts])[:, : DIMENSIONS - TYPE_DIMENSIONS]
+    types = _signed_sums([[f"type {kind}"] for _, kind in parts])[:, :TYPE_DIMENSIONS]
+    return np.hstack([_unit(spelling), _unit(types)]) / np.float32(np.sqrt(2))
+
+
+def _parts(label: str) -> tuple[str, str]:
+    """Text and type of a label such as `New York_loc`; no type when there is no `_`."""
+    text, _, kind = label.rpartition("_")
+    return (text, kind) if text else (label, "")
+
+
+def _ngrams(text: str) -> list[str]:
+    marked = f"<{text}>"
+    return [marked, *(marked[i : i + n] for n in NGRAM_SIZES for i in range(len(marked) - n + 1))]
+
+
+def _signed_sums(bags: list[list[str]]) -> NDArray[np.float32]:
+    """The sum of the sign vectors of each bag's members, a block of bags at a time to bound memory."""
+    sums = np.zeros((len(bags), DIMENSIONS), dtype=np.float32)
+    for start in range(0, len(bags), BLOCK):
+        block = bags[start : start + BLOCK]
+        number: dict[str, int] = {}
+        members = [number.setdefault(gram, len(number)) for bag in block for gram in bag]
+        starts = np.cumsum([0, *map(len, block)])
+        counts = csr_matrix((np.ones(len(members), np.float32), members, starts), (len(block), len(number)))
+        sums[start : start + BLOCK] = counts @ _signs(number)
+    return sums
+
+
+def _signs(texts: Iterable[str]) -> NDArray[np.float32]:
+    hashes = (hashlib.blake2b(text.encode(), digest_size=DIMENSIONS // 8).digest() for text in texts)
+    bits = np.unpackbits(np.frombuffer(b"".join(hashes), np.uint8)).reshape(-1, DIMENSIONS)
+    return bits.astype(np.float32) * 2 - 1
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+
+
+def spacy_vectors(model: str, labels: Iterable[str]) -> NDArray[np.float32]:
+    """The model's vector of each label, its type (after the last `_`) read as a word."""
+    pipeline = _spacy_pipeline(model)
+    texts = [str(label).replace("_", " ") for label in labels]
+    vectors = np.array([document.vector for document in pipeline.pipe(texts)], dtype=np.float32)
+    if vectors.ndim != 2 or not vectors.shape[1]:
+        raise FrugalError(f"The spaCy model '{model}' has no word vectors; use one that has, or 'embedding'.")
+    return vectors
+
+
+@lru_cache(maxsize=2)
+def _spacy_pipeline(model: str) -> Any:
+    try:
+        import spacy
+
+        return spacy.load(model)
+    except (ImportError, OSError):
+        raise FrugalError(
+            f"features: the spaCy model '{model}' is not installed; run `pip install spacy` and "
+            f"`python -m spacy download {model}`, or use features: embedding."
+        ) from None

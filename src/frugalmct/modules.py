@@ -1,0 +1,82 @@
+"""Which files of this package a script depends on, found by reading it rather than running it.
+
+Snakemake sees a script but not what the script imports. Rules list these files as input, so that editing
+a module re-runs what depends on it and nothing else.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+
+
+@cache
+def code_files(script: Path, *plugins: str) -> tuple[Path, ...]:
+    """The package's modules that `script` imports, at any depth, and the data files they name.
+
+    Plug-ins are imported by name at run time, which no reading can follow: the modules of those that the
+    script will use are given.
+    """
+    found: dict[str, Path] = {}
+    waiting = [*_imported(script, ""), *(part for plugin in plugins for part in _with_parents(plugin))]
+    while waiting:
+        module = waiting.pop()
+        if module not in found and (file := _module_file(module)):
+            found[module] = file
+            waiting += _imported(file, module if file.name == "__init__.py" else module.rpartition(".")[0])
+    data = {file for module in found.values() for file in _named_data(module)}
+    return tuple(sorted({*found.values(), *data}))
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"), str(file))
+
+
+def _imported(file: Path, package: str) -> Iterator[str]:
+    """Modules named in any import statement, also those inside functions; `package` is that of the file."""
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _with_parents(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            origin = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            module = ".".join(part for part in (origin, node.module) if part)
+            yield from _with_parents(module)
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _with_parents(module: str) -> Iterator[str]:
+    """Importing a.b.c runs a and a.b too."""
+    parts = module.split(".")
+    return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _module_file(module: str) -> Path | None:
+    first, *rest = module.split(".")
+    if first != PACKAGE.name:
+        return None
+    place = PACKAGE.joinpath(*rest)
+    candidates = [place / "__init__.py", place.with_suffix(".py")] if rest else [PACKAGE / "__init__.py"]
+    return next((file for file in candidates if file.is_file()), None)
+
+
+def _named_data(file: Path) -> Iterator[Path]:
+    """Files beside the code that a string in it names, in full or by their folder."""
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _looks_like_path(node.value):
+            place = PACKAGE / node.value
+            if place.is_dir():
+                yield from (data for data in place.rglob("*") if _is_data(data))
+            elif _is_data(place):
+                yield place
+
+
+def _looks_like_path(text: str) -> bool:
+    return 0 < len(text) < 200 and text[0].isalnum() and not any(sign in text for sign in "\n\0: ")
+
+
+def _is_data(file: Path) -> bool:
+    return file.is_file() and file.suffix not in (".py", ".pyc")

@@ -1,0 +1,36 @@
+"""The paper's dummy accuracy predictor (DAP): every item is like the average one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from frugalmct.errors import FrugalError
+from frugalmct.predict.base import Estimates, Matrix, Predictor, State
+
+
+class Mean(Predictor):
+    """Estimates each service's mean training accuracy, whatever the item."""
+
+    name = "mean"
+
+    def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
+        items = len(accuracy)
+        self._mean = accuracy.mean(axis=0)
+        # The mean of all others; of a lone item there are none.
+        return (accuracy.sum(axis=0) - accuracy) / (items - 1) if items > 1 else self._repeated(items)
+
+    def _estimate(self, features: Matrix) -> Estimates:
+        return self._repeated(features.shape[0])
+
+    def _repeated(self, items: int) -> Estimates:
+        return np.tile(self._mean, (items, 1))
+
+    def _state(self) -> State:
+        return {}, {"mean": self._mean}
+
+    def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        mean = np.asarray(arrays["mean"], dtype=np.float64)
+        if mean.shape != (self._services,) or not (mean.min() >= 0 and mean.max() <= 1):
+            raise FrugalError(f"its mean must be {self._services} numbers in [0, 1]")
+        self._mean = mean

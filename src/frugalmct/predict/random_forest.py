@@ -1,0 +1,209 @@
+"""The paper's predictor: a random forest whose leaf size is chosen by its out-of-bag error.
+
+How large leaves are decides whether routing pays: the selector takes the highest of several estimates, and
+of noisy ones the highest is too often the luckiest. Leaves that are too small make the estimates noisy,
+and routing then does worse than always calling one service.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, issparse
+
+from frugalmct.errors import FrugalError
+from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
+from frugalmct.predict.trees import Forest
+from frugalmct.seeds import small_seed
+
+TREES = 100
+LEAVES = (1, 2, 5, 10, 20, 50, 100, 200)
+FIRST_LEAF = 10
+PILOT_TREES = 10
+
+# A tree sees at most this share and this number of the items. Small samples cost little accuracy, save most
+# of the time, and leave each item unseen by two trees of three: its out-of-bag estimate is then about as
+# steady as a new item's estimate, so that a price learnt from the former spends what it should on the latter.
+SHARE_PER_TREE = 0.4
+ROWS_PER_TREE = 6_000
+
+# Of thousands of labels the rare ones tell little and crowd out the columns that tell much.
+MAX_COLUMNS = 256
+# Trees grow several times faster on dense columns, up to this many numbers (512 MB).
+DENSE_CELLS = 1 << 27
+
+
+class RandomForest(Predictor):
+    """A multi-output forest.
+
+    `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
+    each split (a share, a number, or `sqrt`); `rows_per_tree` the most items a tree sees; `max_columns` the
+    most columns used of a sparse table, the fullest ones.
+    """
+
+    name = "random_forest"
+
+    def __init__(
+        self,
+        *,
+        trees: int = TREES,
+        leaf: int | None = None,
+        max_features: str | float | int = 1 / 3,
+        rows_per_tree: int = ROWS_PER_TREE,
+        max_columns: int = MAX_COLUMNS,
+        jobs: int = 1,
+    ) -> None:
+        super().__init__(jobs=jobs)
+        self.trees = whole("trees", trees, least=1)
+        self.leaf = None if leaf is None else whole("leaf", leaf, least=1)
+        self.max_features = _checked_max_features(max_features)
+        self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
+        self.max_columns = whole("max_columns", max_columns, least=1)
+
+    def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
+        columns, table = _table(features, self.max_columns)
+        training = _Training(table, accuracy, self, seed)
+        leaf = self.leaf or _least(training.pilot_error, _leaf_sizes(len(accuracy)))
+        grown = training.grow(self.trees, leaf, "forest")
+        self._details = {"leaf": leaf, "trees": self.trees}
+        self._forest = Forest.of(grown.estimators, columns)
+        return grown.out_of_bag()
+
+    def _estimate(self, features: Matrix) -> Estimates:
+        return self._forest.estimate(features, self.jobs)
+
+    @property
+    def chosen_leaf(self) -> int:
+        """The leaf size of the fitted forest."""
+        return self._details["leaf"]
+
+    def _state(self) -> State:
+        return self._details, self._forest.arrays()
+
+    def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        self._details = {name: whole(name, details[name], least=1) for name in ("leaf", "trees")}
+        self._forest = Forest.from_arrays(arrays, self._columns or 0, self._services)
+        self.trees, self.leaf = self._details["trees"], self._details["leaf"]
+        if len(self._forest.roots) != self.trees:
+            raise FrugalError(f"it has {len(self._forest.roots)} trees instead of {self.trees}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Training:
+    """One training set, on which forests of different leaf sizes are grown."""
+
+    table: Matrix
+    accuracy: Estimates
+    options: RandomForest
+    seed: int
+
+    def grow(self, trees: int, leaf: int, purpose: str) -> "_Grown":
+        from sklearn.ensemble import RandomForestRegressor
+
+        rows = min(self.options.rows_per_tree, round(SHARE_PER_TREE * len(self.accuracy)))
+        forest = RandomForestRegressor(
+            trees,
+            min_samples_leaf=leaf,
+            max_features=self.options.max_features,
+            max_samples=max(rows, 1),
+            n_jobs=self.options.jobs,
+            random_state=small_seed(self.seed, "random_forest", purpose),
+        )
+        target = self.accuracy if self.accuracy.shape[1] > 1 else self.accuracy.ravel()
+        forest.fit(csc_matrix(self.table) if issparse(self.table) else self.table, target)
+        return _Grown(
+            self.table, self.accuracy, forest.estimators_, forest.estimators_samples_, self.options.jobs
+        )
+
+    def pilot_error(self, leaf: int) -> float:
+        """The out-of-bag error that a forest of full size would have, foretold by a small one.
+
+        The mean of m trees errs by A + B / m. One tree errs by A + B, which with the error of the m at hand
+        gives A and B. Without this, few trees would favour large leaves, whose B is small.
+        """
+        counts, sums, squares = self.grow(PILOT_TREES, leaf, "pilot").out_of_bag_sums()
+        several = counts > 1
+        if not several.any():
+            return 0.0
+        counts = counts[several, None]
+        of_mean = (sums[several] / counts - self.accuracy[several]) ** 2
+        of_one = squares[several] / counts
+        lasting = (counts * of_mean - of_one) / (counts - 1)
+        return float(np.mean(lasting + (of_one - lasting) / self.options.trees))
+
+
+@dataclass(frozen=True, eq=False)
+class _Grown:
+    """Fitted trees, and the items each was grown on."""
+
+    table: Matrix
+    accuracy: Estimates
+    estimators: list[Any]
+    samples: list[NDArray[np.int32]]
+    jobs: int
+
+    def out_of_bag(self) -> Estimates:
+        """Each item's mean over the trees that did not see it; the mean accuracy if all did."""
+        counts, sums, _ = self.out_of_bag_sums()
+        mean = np.broadcast_to(self.accuracy.mean(axis=0), sums.shape).copy()
+        return np.divide(sums, counts[:, None], out=mean, where=counts[:, None] > 0)
+
+    def out_of_bag_sums(self) -> tuple[NDArray[np.int64], Estimates, Estimates]:
+        """How many trees did not see each item; the sum of their estimates, and of their squared errors."""
+        counts = np.zeros(len(self.accuracy), dtype=np.int64)
+        sums, squares = np.zeros_like(self.accuracy), np.zeros_like(self.accuracy)
+        for rows, estimates in self._unseen():
+            counts[rows] += 1
+            sums[rows] += estimates
+            squares[rows] += (estimates - self.accuracy[rows]) ** 2
+        return counts, sums, squares
+
+    def _unseen(self) -> Iterator[tuple[NDArray[np.int64], Estimates]]:
+        """Tree by tree, always in the same order: the items it did not see, and its estimates of them."""
+
+        def estimate(estimator: Any, sample: NDArray[np.int32]) -> tuple[NDArray[np.int64], Estimates]:
+            rows = np.flatnonzero(np.bincount(sample, minlength=len(self.accuracy)) == 0)
+            return rows, estimator.tree_.predict(self.table[rows]).reshape(len(rows), -1)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            yield from pool.map(estimate, self.estimators, self.samples)
+
+
+def _table(features: Matrix, max_columns: int) -> tuple[NDArray[np.int64], Matrix]:
+    """The columns to learn from, and their table in the form on which trees grow fastest."""
+    if not issparse(features):
+        return np.arange(features.shape[1]), features
+    filled = np.bincount(features.indices[features.data != 0], minlength=features.shape[1])
+    columns = np.sort(np.argsort(-filled, kind="stable")[:max_columns])
+    table = features[:, columns].astype(np.float32)
+    return columns, table.toarray() if table.shape[0] * table.shape[1] <= DENSE_CELLS else table
+
+
+def _leaf_sizes(items: int) -> list[int]:
+    """Sizes worth a trial: a tree needs some leaves to tell items apart."""
+    return [leaf for leaf in LEAVES if leaf == 1 or leaf * 20 <= items]
+
+
+def _least(error: Callable[[int], float], sizes: list[int]) -> int:
+    """The size of least error, sought from FIRST_LEAF in the direction in which the error falls."""
+    place = max(i for i, size in enumerate(sizes) if size <= FIRST_LEAF)
+    best = error(sizes[place])
+    for step in (1, -1):
+        start = place
+        while 0 <= place + step < len(sizes) and (found := error(sizes[place + step])) < best:
+            place, best = place + step, found
+        if place != start:
+            break
+    return sizes[place]
+
+
+def _checked_max_features(value: Any) -> str | float | int:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value == "sqrt" or (number and (0 < value <= 1 if isinstance(value, float) else value >= 1)):
+        return value
+    raise FrugalError(
+        f"max_features is {value!r}; it must be 'sqrt', a share in (0, 1] or a whole number of columns."
+    )

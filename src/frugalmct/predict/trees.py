@@ -1,0 +1,161 @@
+"""A forest of regression trees as plain arrays, and its estimates without scikit-learn.
+
+All trees lie in one run of nodes, each tree in depth-first order: the left child of an inner node is the
+node after it, `right` names the other. In a leaf `feature` is -1 and `right` is the leaf's row of `values`.
+A node takes 12 bytes, a leaf 4 more for each service: 100 trees of 5,000 leaves and 4 services, 20 MB.
+"""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from frugalmct.errors import FrugalError
+from frugalmct.predict.base import Estimates, Matrix
+
+# Rows in flight at once: with a hundred trees their places fit a core's cache.
+BLOCK = 512
+LEAF = -1
+
+TYPES: dict[str, type] = {
+    "columns": np.int32,
+    "roots": np.int32,
+    "feature": np.int32,
+    "threshold": np.float32,
+    "right": np.int32,
+    "values": np.float32,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """`columns` of the features are looked at; a node's `feature` is a place among them.
+
+    `roots` is where each tree starts. `grown` are scikit-learn's own trees, as long as they are at hand: they
+    find the same leaves faster.
+    """
+
+    columns: NDArray[np.int32]
+    roots: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float32]
+    right: NDArray[np.int32]
+    values: NDArray[np.float32]
+    grown: tuple[Any, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, estimators: Iterable[Any], columns: NDArray[np.int64]) -> "Forest":
+        """From scikit-learn's fitted trees, grown on these columns of the features."""
+        grown = tuple(estimator.tree_ for estimator in estimators)
+        parts, nodes, leaves = [], 0, 0
+        for tree in grown:
+            leaf = tree.children_left == LEAF
+            inner = np.flatnonzero(~leaf)
+            if np.any(tree.children_left[inner] != inner + 1):
+                raise AssertionError("scikit-learn no longer stores trees in depth-first order")
+            right = np.where(leaf, leaves + np.cumsum(leaf) - 1, nodes + tree.children_right)
+            parts.append((nodes, np.where(leaf, LEAF, tree.feature), tree.threshold, right, tree.value[leaf]))
+            nodes, leaves = nodes + len(leaf), leaves + int(leaf.sum())
+        roots, feature, threshold, right, values = zip(*parts, strict=True)
+        return cls(
+            columns.astype(np.int32),
+            np.array(roots, dtype=np.int32),
+            np.concatenate(feature).astype(np.int32),
+            _rounded_down(np.concatenate(threshold)),
+            np.concatenate(right).astype(np.int32),
+            np.concatenate(values)[:, :, 0].astype(np.float32),
+            grown,
+        )
+
+    def estimate(self, features: Matrix, jobs: int = 1) -> Estimates:
+        """(items, services): the mean of the trees."""
+        features = features[:, self.columns]
+        blocks = [features[start : start + BLOCK] for start in range(0, features.shape[0], BLOCK)]
+        if jobs == 1 or len(blocks) < 2:
+            parts = [self._estimate_block(block) for block in blocks]
+        else:
+            with ThreadPoolExecutor(jobs) as pool:
+                parts = list(pool.map(self._estimate_block, blocks))
+        return np.concatenate(parts) if parts else np.zeros((0, self.values.shape[1]))
+
+    def _estimate_block(self, block: Matrix) -> Estimates:
+        table = np.ascontiguousarray(block.toarray() if issparse(block) else block, dtype=np.float32)
+        total = np.zeros((len(table), self.values.shape[1]))
+        # One tree after the other, so that an item's sum is the same whichever items are beside it.
+        for leaves in self._leaves_found(table) if self.grown else self._leaves_walked(table):
+            total += self.values[leaves]
+        return total / len(self.roots)
+
+    def _leaves_found(self, table: NDArray[np.float32]) -> Iterable[NDArray[np.int32]]:
+        """Tree by tree, the row of `values` where each item ends."""
+        return (
+            self.right[root + tree.apply(table)] for root, tree in zip(self.roots, self.grown, strict=True)
+        )
+
+    def _leaves_walked(self, table: NDArray[np.float32]) -> NDArray[np.int32]:
+        """The same from the arrays: items descend all trees together, one level at a time."""
+        items, width = table.shape
+        cells = table.ravel()
+        node = np.repeat(self.roots, items)
+        offset = np.tile(np.arange(items) * width, len(self.roots))
+        ends = np.empty(len(node), dtype=np.int32)
+        going = np.arange(len(node))
+        while len(going):
+            column = self.feature[node]
+            inner = column != LEAF
+            if not inner.all():
+                ends[going[~inner]] = self.right[node[~inner]]
+                going, node, offset, column = going[inner], node[inner], offset[inner], column[inner]
+            goes_left = cells[offset + column] <= self.threshold[node]
+            node = np.where(goes_left, node + 1, self.right[node])
+        return ends.reshape(len(self.roots), items)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in TYPES}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], columns: int, services: int) -> "Forest":
+        """Only what is a forest: every walk stays inside the arrays and comes to a leaf."""
+        parts = {name: np.asarray(arrays[name]) for name in TYPES}
+        for name, part in parts.items():
+            if part.dtype != TYPES[name] or part.ndim != (2 if name == "values" else 1) or not part.size:
+                raise FrugalError(f"{name} holds {part.dtype} of shape {part.shape}")
+        forest = cls(**parts)
+        forest._check(columns, services)
+        return forest
+
+    def _check(self, columns: int, services: int) -> None:
+        nodes = len(self.feature)
+        if not len(self.threshold) == len(self.right) == nodes:
+            raise FrugalError("its nodes are not all described")
+        leaf = self.feature == LEAF
+        inner = np.flatnonzero(~leaf)
+        # Children come later and the last node is a leaf: no walk can leave the nodes or turn in a circle.
+        onward = leaf[-1] and np.all(self.right[inner] > inner) and _within(self.right[inner], nodes)
+        checks = {
+            f"it looks outside the {columns} features": _within(self.columns, columns),
+            "its trees start outside its nodes": _within(self.roots, nodes),
+            "its nodes look outside its columns": _within(self.feature[inner], len(self.columns)),
+            "its nodes do not lead to leaves": onward,
+            "its leaves have no values": _within(self.right[leaf], len(self.values)),
+            f"its leaves must hold {services} values": self.values.shape[1] == services,
+            "its values must lie in [0, 1]": self.values.min() >= 0 and self.values.max() <= 1,
+            "its thresholds must be numbers": not np.isnan(self.threshold).any(),
+        }
+        for sentence, holds in checks.items():
+            if not holds:
+                raise FrugalError(sentence)
+
+
+def _within(numbers: NDArray[np.int32], limit: int) -> bool:
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < limit)
+
+
+def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The largest float32 not above: features are float32, so that every `x <= threshold` stays as it was."""
+    rounded = thresholds.astype(np.float32)
+    return np.where(rounded > thresholds, np.nextafter(rounded, np.float32(-np.inf)), rounded)

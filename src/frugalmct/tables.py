@@ -1,0 +1,84 @@
+"""The tables of results/tables: how they are written, and those that describe the data."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from frugalmct.files import replacing
+from frugalmct.market import Market
+from frugalmct.paper import figures_of
+
+# Ten significant digits keep every count whole and drop the last bits, in which machines may differ.
+FLOAT_FORMAT = "%.10g"
+
+
+def write_table(table: pd.DataFrame, path: str | Path) -> None:
+    """One CSV: the same bytes for the same numbers."""
+    with replacing(path) as temporary:
+        table.to_csv(temporary, index=False, float_format=FLOAT_FORMAT, lineterminator="\n", encoding="utf-8")
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """What `write_table` wrote; a label such as "NA" or "null" stays text."""
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")
+
+
+def data_kind(market: Market) -> str:
+    return "simulated" if market.simulated else "recorded"
+
+
+def describe_markets(markets: Iterable[Market]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Statistics and label distributions, in one pass: give a generator and one market is held at a time."""
+    rows, labels = [], []
+    for market in markets:
+        rows.append(dataset_statistics(market))
+        labels.append(label_distribution(market))
+    return pd.DataFrame(rows), stacked(labels)
+
+
+def stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(tables, ignore_index=True)
+
+
+def dataset_statistics(market: Market) -> dict[str, Any]:
+    """A row of the paper's table of datasets, with the paper's own numbers beside ours."""
+    statistics, paper = market.statistics(), figures_of(market.name)
+    counts = ("items", "label_occurrences", "distinct_labels")
+    return (
+        {"dataset": market.name, "task": market.task}
+        | {name: statistics[name] for name in (*counts, "labels_per_item")}
+        | {f"paper_{name}": paper.get(name) for name in counts}
+        | {"data": data_kind(market)}
+    )
+
+
+def label_distribution(market: Market) -> pd.DataFrame:
+    """How many items truly have each label, most frequent first, ties by name."""
+    counts = np.bincount(market.truth.indices, minlength=len(market.labels))
+    order = np.lexsort((market.labels, -counts))
+    order = order[counts[order] > 0]
+    return pd.DataFrame(
+        {
+            "dataset": market.name,
+            "label": market.labels[order],
+            "items": counts[order],
+            "share": counts[order] / len(market),
+            "data": data_kind(market),
+        }
+    )
+
+
+def service_prices(datasets: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """The paper's table of services: one row per task, service and price, and which datasets use it."""
+    rows: dict[tuple[Any, ...], list[str]] = {}
+    for dataset, block in datasets.items():
+        paper = figures_of(dataset).get("prices_usd_per_10k", {})
+        for service, price in block["prices"].items():
+            rows.setdefault((block["task"], service, price, paper.get(service)), []).append(dataset)
+    columns = ["task", "service", "price_usd_per_10k", "paper_price_usd_per_10k"]
+    table = pd.DataFrame(list(rows), columns=columns)
+    table["datasets"] = [" ".join(names) for names in rows.values()]
+    return table

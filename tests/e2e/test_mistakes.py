@@ -1,0 +1,57 @@
+"""What a user sees after a mistake: a sentence, and nothing has been done."""
+
+import pytest
+import yaml
+from tiny_project import PROJECT, Project
+
+# One worker does all that share the run.
+pytestmark = pytest.mark.xdist_group("tiny run")
+
+
+@pytest.fixture
+def untouched(project: Project, tmp_path) -> Project:
+    (tmp_path / "here").mkdir()
+    return Project(project.root, tmp_path / "here")
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ("sclae: 0.1", "config: sclae is not a key of the configuration; did you mean 'scale'?"),
+        ("only: [PASKAL]", "config: only[0] is 'PASKAL', which is no dataset; did you mean 'PASCAL'?"),
+        ("only: [own]", "config: datasets.own.source.path is 'own.jsonl', and there is no such file in "),
+        ("scale: 0.1\nscale: 0.2", "line 2: the key 'scale' is given twice; keep one of them."),
+    ],
+)
+def test_a_mistake_in_the_config_is_told_before_any_job_starts(untouched, config, sentence):
+    output = untouched.run(config=config, succeed=False)
+    assert sentence in output
+    assert "Traceback" not in output and "Error" not in output and "File " not in output
+    assert len([line for line in output.splitlines() if not line.startswith("Using ")]) == 1
+    assert not (untouched.folder / "results").exists()
+
+
+def test_a_config_file_that_is_no_yaml_is_told_with_its_line(untouched):
+    (untouched.folder / "config.yaml").write_text("seed: 1\nonly: [a\nscale: 1\n", encoding="utf-8")
+    output = untouched.run(succeed=False)
+    assert "config.yaml, line 3, column 6: is not valid YAML" in output
+    assert "Traceback" not in output
+
+
+def test_a_mistake_in_the_data_is_told_on_the_console_and_traced_in_the_log(finished):
+    broken = finished.beside("broken")
+    with (broken.folder / "own.jsonl").open("a", encoding="utf-8") as handle:
+        handle.write(
+            '{"id": "last", "truth": ["x"], "predictions": {"free": [], "fair": [], "dear": [["x", 7]]}}\n'
+        )
+    output = broken.run("--", "results/markets/own.npz", "results/markets/PASCAL.npz", succeed=False)
+    assert "own.jsonl, line 4001: dear, entry 1: the score is 7; it must be a number in [0, 1]." in output
+    assert "Traceback" not in output
+    assert "Traceback" in (broken.folder / "results/logs/make_market/own.log").read_text(encoding="utf-8")
+    assert (broken.folder / "results/markets/PASCAL.npz").exists(), "what does not depend on it is made"
+    assert not (broken.folder / "results/markets/own.npz").exists()
+
+
+def test_tiny_stays_on_top_of_the_projects_config():
+    tiny = yaml.safe_load((PROJECT / "tests" / "config" / "tiny.yaml").read_text(encoding="utf-8"))
+    assert set(tiny) == {"only", "scale", "repeats", "datasets"}

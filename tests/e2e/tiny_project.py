@@ -1,0 +1,107 @@
+"""A copy of the project, run small and whole in a folder of its own."""
+
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+COPIED = ("Snakefile", "config.yaml", "workflow", "envs", "src", "tests/config")
+SERVICES = ("free", "fair", "dear")
+
+
+class Project:
+    """A project folder and a folder of results beside it."""
+
+    def __init__(self, root: Path, results: Path) -> None:
+        self.root = root
+        self.folder = results
+
+    def beside(self, name: str) -> "Project":
+        """The same project with another, empty folder of results and the same own data."""
+        folder = self.folder.with_name(name)
+        folder.mkdir()
+        shutil.copy(self.folder / "own.jsonl", folder)
+        return Project(self.root, folder)
+
+    def command(self, *arguments: str, cores: int = 2, config: str = "") -> list[str]:
+        """`config` is the text of a further config file, on top of the others."""
+        files = [self.root / "config.yaml", self.root / "tests/config/tiny.yaml"]
+        if config:
+            files.append(self.folder / "more.yaml")
+            files[-1].write_text(config, encoding="utf-8")
+        return [
+            *(sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile")),
+            *("--configfile", *map(str, files), "--directory", str(self.folder), "--cores", str(cores)),
+            *arguments,
+        ]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(self, *arguments: str, cores: int = 2, config: str = "", succeed: bool = True) -> str:
+        """Runs Snakemake to its end and returns what it printed."""
+        outcome = subprocess.run(
+            self.command(*arguments, cores=cores, config=config),
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert (outcome.returncode == 0) == succeed, outcome.stdout
+        return outcome.stdout
+
+    def planned(self, config: str = "") -> set[str]:
+        """The messages of the jobs that a dry run would start."""
+        output = self.run("--dry-run", config=config)
+        return set(re.findall(r"(?m)^Job \d+: (.+)$", output)) - {"All of results/ is made"}
+
+    def fingerprints(self) -> dict[str, str]:
+        """Every result and its content; logs and timings may differ."""
+        results = self.folder / "results"
+        return {
+            str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in sorted(results.rglob("*"))
+            if file.is_file() and file.relative_to(results).parts[0] not in ("logs", "benchmarks")
+        }
+
+
+def write_own_data(path: Path, items: int = 4000) -> None:
+    """Recorded answers: the dearer a service, the more it finds."""
+    rng = random.Random(7)
+    names = [f"thing {number}" for number in range(15)]
+    with path.open("w", encoding="utf-8") as handle:
+        for number in range(items):
+            truth = rng.sample(names, rng.randint(1, 3))
+            answers = {}
+            for rank, service in enumerate(SERVICES):
+                found = [
+                    [label, round(rng.uniform(0.4, 1), 3)]
+                    for label in truth
+                    if rng.random() < 0.5 + 0.2 * rank
+                ]
+                answers[service] = [*found, [rng.choice(names), round(rng.uniform(0.1, 0.7), 3)]]
+            record = {"id": f"item {number}", "truth": truth, "predictions": answers}
+            handle.write(json.dumps(record) + "\n")
+
+
+def copied_project(root: Path, results: Path) -> Project:
+    """A copy in which nothing has run, with data of its own in the folder of results."""
+    for name in COPIED:
+        source, target = PROJECT / name, root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            shutil.copy(source, target)
+    (root / "profiles").symlink_to("workflow/profiles")
+    results.mkdir()
+    write_own_data(results / "own.jsonl")
+    return Project(root, results)

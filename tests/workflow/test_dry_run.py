@@ -1,0 +1,57 @@
+"""What the default configuration would run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from frugalmct.paper import paper_figures
+
+PROJECT = Path(__file__).parents[2]
+
+
+def dry_run(folder: Path, *arguments: str) -> str:
+    command = [
+        *(sys.executable, "-m", "snakemake", "--dry-run", "--snakefile", str(PROJECT / "Snakefile")),
+        *("--configfile", str(PROJECT / "config.yaml"), "--directory", str(folder), *arguments),
+    ]
+    outcome = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    return outcome.stdout + outcome.stderr
+
+
+def counts(output: str) -> dict[str, int]:
+    """Rule -> number of jobs."""
+    return {rule: int(number) for rule, number in re.findall(r"(?m)^([a-z_]+) +(\d+)$", output)}
+
+
+def test_default_run_has_nine_markets_and_five_splits_of_each(tmp_path):
+    output = dry_run(tmp_path)
+    planned = counts(output)
+    assert planned["make_market"] == 9
+    assert planned["split_market"] == 45
+    for dataset in paper_figures():
+        assert f"Market of {dataset}" in output
+    assert "Figure of the labels of COCO" in output
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--config", "only=[PASCAL]", "--", "markets"), {"make_market": 1, "split_market": 5}),
+        (("--config", "only=[COCO]", "repeats=1", "--", "figures"), {"make_market": 1, "split_market": 0}),
+        (("--", "results/figures/lsvt_label_distribution.png"), {"plot_label_distribution": 1}),
+    ],
+    ids=["markets", "figures", "a figure by name"],
+)
+def test_milestones_and_files_can_be_asked_for(tmp_path, arguments, expected):
+    planned = counts(dry_run(tmp_path, *arguments))
+    assert {rule: planned.get(rule, 0) for rule in expected} == expected
+
+
+def test_the_default_profile_is_found():
+    assert (PROJECT / "profiles").resolve() == (PROJECT / "workflow" / "profiles").resolve()
+    assert (PROJECT / "profiles" / "default" / "config.yaml").is_file()

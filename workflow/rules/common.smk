@@ -1,0 +1,66 @@
+# The configuration checked, what is derived from it, and the shape of the wildcards.
+import re
+from pathlib import Path
+
+from frugalmct.config import check_yaml, selected_datasets, validate
+from frugalmct.job import sentence_only
+from frugalmct.locks import recover_from_kill
+from frugalmct.modules import code_files
+from frugalmct.paper import figures_of
+
+WORKFLOW = Path(workflow.basedir) / "workflow"
+
+with sentence_only():
+    for file in workflow.configfiles:
+        check_yaml(file)
+    SETTINGS = validate(config, WORKFLOW / "schemas")
+
+if workflow.is_main_process:
+    recover_from_kill()
+
+DATASETS = selected_datasets(SETTINGS)
+REPETITIONS = range(SETTINGS["repeats"])
+# The paper's datasets that are simulated: there is something to be faithful to.
+SIMULATED = [
+    name
+    for name in DATASETS
+    if SETTINGS["datasets"][name]["source"]["kind"] == "simulated" and figures_of(name)
+]
+# The paper shows the labels of COCO; a dataset of one's own is worth the same look.
+LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
+# What every learning job is told; a change of anything else does not run it again.
+LEARNING = {key: SETTINGS[key] for key in ("predictor", "seed")}
+LEARNING_KEYS = ("base", "budgets", "features", "metric")
+PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
+DATASET_OF_STEM = {name.lower(): name for name in DATASETS}
+
+
+wildcard_constraints:
+    dataset="|".join(map(re.escape, DATASETS)),
+    stem="|".join(map(re.escape, DATASET_OF_STEM)),
+    repetition=r"\d+",
+
+
+def package_code(script, *plugins):
+    """The package's files that a script depends on, the modules of its plug-ins given."""
+    files = code_files(WORKFLOW / "scripts" / f"{script}.py", *plugins)
+    here = Path.cwd()
+    # Relative where possible: results then stay valid when the whole folder is moved.
+    return [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files]
+
+
+def dataset_block(dataset, *keys):
+    """Only what a job uses of a dataset's block: a change of anything else must not run it again."""
+    return {key: SETTINGS["datasets"][dataset][key] for key in keys}
+
+
+def source_code(wildcards):
+    """The package's files behind a market, of its own source format only."""
+    kind = SETTINGS["datasets"][wildcards.dataset]["source"]["kind"]
+    return package_code("make_market", f"frugalmct.sources.{kind}")
+
+
+def source_files(wildcards):
+    """The data file of a market that is read from one."""
+    path = SETTINGS["datasets"][wildcards.dataset]["source"].get("path")
+    return [path] if path else []

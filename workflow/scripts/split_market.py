@@ -1,0 +1,16 @@
+"""A market's items are divided into training, validation and test."""
+
+from frugalmct.job import job_log
+from frugalmct.market import Market, split
+
+with job_log(snakemake.log[0]) as log:
+    parts = split(
+        len(Market.load(snakemake.input.market)),
+        train_share=snakemake.params.train_share,
+        validation_share=snakemake.params.validation_share,
+        seed=snakemake.params.seed,
+        dataset=snakemake.wildcards.dataset,
+        repetition=int(snakemake.wildcards.repetition),
+    )
+    parts.save(snakemake.output[0])
+    log.info("%d train, %d validation, %d test", len(parts.train), len(parts.validation), len(parts.test))
