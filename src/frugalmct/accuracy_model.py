@@ -71,12 +71,12 @@ class AccuracyModel:
     def estimate(self, market: Market) -> Estimates:
         """(items, services) estimated accuracy; uses the base's answers only, never the truth.
 
-        Labels beyond those learnt from are unknown to the features, and left out of them.
+        Where every label is a column, those beyond the labels learnt from have none, and are left out.
         """
-        known = sorted_labels(market.scores[self.base][:, : self.labels])
-        return self.predictor.estimate(
-            self.features.rows(known, market.labels[: self.labels], market.features)
-        )
+        scores, labels = market.scores[self.base], market.labels
+        if self.features.kind == "labels":
+            scores, labels = sorted_labels(scores[:, : self.labels]), labels[: self.labels]
+        return self.predictor.estimate(self.features.rows(scores, labels, market.features))
 
     def accuracy(self, market: Market, metric: str) -> Estimates:
         """(items, services) true accuracy, for evaluation."""

@@ -66,11 +66,9 @@ def test_two_fits_and_any_number_of_jobs_give_the_same_numbers(name, fitted):
 def test_training_estimates_are_out_of_sample(name):
     features, accuracy = problem(items=1500, noise=True)
     predictor = predictor_named(name).fit(features, accuracy)
-    # Of pure noise nothing can be known; leaving an item out leans a hair to the other side.
-    for service in range(3):
-        assert abs(pearson(predictor.training_estimates[:, service], accuracy[:, service])) < 0.1 or (
-            np.ptp(predictor.training_estimates[:, service]) < 0.01
-        )
+    # Of pure noise nothing can be known.
+    for estimates, truth in zip(predictor.training_estimates.T, accuracy.T, strict=True):
+        assert abs(pearson(estimates, truth)) < 0.1
 
 
 def test_arrays_are_plain_and_give_the_same_estimates(fitted):
@@ -130,14 +128,13 @@ FEATURES, ACCURACY = problem(items=20)
         (FEATURES, np.where(ACCURACY > 0, np.nan, ACCURACY), "[0, 1]"),
         (FEATURES, [["a"]], "table of numbers"),
         (FEATURES * np.inf, ACCURACY, "finite"),
-        (FEATURES.toarray() / 0.0, ACCURACY, "finite"),
+        (FEATURES.toarray() + np.inf, ACCURACY, "finite"),
         (FEATURES.toarray()[0], ACCURACY, "items x columns"),
         (FEATURES[:, :0], ACCURACY, "items x columns"),
         ([[1], [1, 2]], ACCURACY, "table of numbers"),
         (FEATURES[:0], ACCURACY[:0], "no items"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_malformed_training_data_is_answered_in_one_sentence(name, features, accuracy, part):
     with pytest.raises(FrugalError) as caught:
         predictor_named(name).fit(features, accuracy)

@@ -1,7 +1,7 @@
 """The combiner against the same rules written out over dictionaries."""
 
 import json
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def as_dicts(combined: csr_matrix) -> list[dict[int, float]]:
     ends = combined.indptr
     return [
         dict(zip(combined.indices[a:b].tolist(), combined.data[a:b].tolist(), strict=True))
-        for a, b in zip(ends[:-1], ends[1:], strict=True)
+        for a, b in pairwise(ends)
     ]
 
 

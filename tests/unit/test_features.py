@@ -157,12 +157,11 @@ def stub_spacy(monkeypatch):
         if name == "not-there":
             raise OSError("[E050] Can't find model")
         width = 0 if name == "vectorless" else 2
-        pipe = (
-            lambda texts: (  # noqa: E731
-                SimpleNamespace(vector=np.array([len(text), len(text.split())][:width], np.float32))
-                for text in texts
-            )
-        )
+
+        def pipe(texts):
+            for text in texts:
+                yield SimpleNamespace(vector=np.array([len(text), len(text.split())][:width], np.float32))
+
         return SimpleNamespace(pipe=pipe)
 
     _spacy_pipeline.cache_clear()

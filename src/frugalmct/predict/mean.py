@@ -15,10 +15,10 @@ class Mean(Predictor):
     name = "mean"
 
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
-        items = len(accuracy)
         self._mean = accuracy.mean(axis=0)
-        # The mean of all others; of a lone item there are none.
-        return (accuracy.sum(axis=0) - accuracy) / (items - 1) if items > 1 else self._repeated(items)
+        # Leaving the item itself out would change its estimate by less than 1 / items, but would make the
+        # training items differ where new ones do not: a price between them would mean nothing.
+        return self._repeated(len(accuracy))
 
     def _estimate(self, features: Matrix) -> Estimates:
         return self._repeated(features.shape[0])

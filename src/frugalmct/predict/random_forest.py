@@ -51,7 +51,7 @@ class RandomForest(Predictor):
         *,
         trees: int = TREES,
         leaf: int | None = None,
-        max_features: str | float | int = 1 / 3,
+        max_features: str | float | int = 0.25,
         rows_per_tree: int = ROWS_PER_TREE,
         max_columns: int = MAX_COLUMNS,
         jobs: int = 1,
@@ -166,7 +166,7 @@ class _Grown:
 
         def estimate(estimator: Any, sample: NDArray[np.int32]) -> tuple[NDArray[np.int64], Estimates]:
             rows = np.flatnonzero(np.bincount(sample, minlength=len(self.accuracy)) == 0)
-            return rows, estimator.tree_.predict(self.table[rows]).reshape(len(rows), -1)
+            return rows, estimator.tree_.predict(self.table[rows]).reshape(len(rows), self.accuracy.shape[1])
 
         with ThreadPoolExecutor(self.jobs) as pool:
             yield from pool.map(estimate, self.estimators, self.samples)

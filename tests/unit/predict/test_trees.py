@@ -12,19 +12,20 @@ from frugalmct.predict.trees import BLOCK, LEAF, Forest, _rounded_down
 
 
 def tied_table(rows: int, columns: int, seed: int = 0) -> np.ndarray:
-    """Many zeros, and values that tie or lie one float apart, where a rounded threshold would decide wrongly."""
+    """Many zeros, and values that tie or lie one float apart, where a rounded threshold could err."""
     rng = np.random.default_rng(seed)
-    table = rng.choice([0, 0.1, 0.25, 1 / 3, 0.9], size=(rows, columns)).astype(np.float32)
+    # Of neighbouring floats scikit-learn only splits those more than 1e-7 apart, hence values above 2.
+    table = rng.choice([0, 0.1, 2.5, 10 / 3, 9], size=(rows, columns)).astype(np.float32)
     table[rng.random(table.shape) < 0.5] = 0
     nudged = rng.random(table.shape) < 0.3
-    table[nudged] = np.nextafter(table[nudged], np.float32(2))
+    table[nudged] = np.nextafter(table[nudged], np.float32(10))
     return table
 
 
 def fitted(outputs: int = 3, trees: int = 12, **options):
     table = tied_table(400, 6)
     rng = np.random.default_rng(1)
-    target = np.clip(table[:, :outputs] + rng.normal(0, 0.2, (400, outputs)), 0, 1)
+    target = np.clip(table[:, :outputs] / 9 + rng.normal(0, 0.2, (400, outputs)), 0, 1)
     model = RandomForestRegressor(trees, random_state=0, **options)
     model.fit(table, target if outputs > 1 else target.ravel())
     return model
