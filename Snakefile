@@ -22,7 +22,11 @@ include: "workflow/rules/split.smk"
 include: "workflow/rules/combine.smk"
 include: "workflow/rules/predict.smk"
 include: "workflow/rules/select.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/study.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/collect.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -32,5 +36,6 @@ rule all:
         rules.predictions.input,
         rules.tables.input,
         rules.figures.input,
+        rules.report.input,
     message:
         "All of results/ is made"

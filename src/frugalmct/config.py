@@ -20,6 +20,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from frugalmct.errors import FrugalError, listed
+from frugalmct.paper import figures_of
 
 SCHEMAS = Path(__file__).parents[2] / "workflow" / "schemas"
 AUTO = "auto"
@@ -49,6 +50,10 @@ def validate(config: Any, schemas: Path = SCHEMAS) -> dict[str, Any]:
     }
     for key in ("repeats", "seed"):
         filled[key] = int(filled[key])
+    for key in ("case_study", "solver_study"):
+        filled[key] = _with_defaults(filled[key], schema["properties"][key])
+    filled["solver_study"]["items"] = [int(items) for items in filled["solver_study"]["items"]]
+    _check_studies(filled, {key: entry.get("default") for key, entry in schema["properties"].items()})
     for name in selected_datasets(filled):
         _check_source_file(name, filled["datasets"][name])
     return filled
@@ -64,14 +69,16 @@ def selected_datasets(config: Mapping[str, Any]) -> list[str]:
 
 
 def default_budgets(prices: Mapping[str, float], base: str = AUTO) -> list[float]:
-    """From the base's price alone to beyond base and dearest add-on, every service's price among them.
+    """From the base's price alone to the dearest pair that can be asked, every service's price among them.
 
     Gaps are halved on a square-root scale: savings show where the budget is small.
     """
-    base = min(prices, key=lambda service: prices[service]) if base == AUTO else base
-    start = prices[base]
-    dearest = max((price for service, price in prices.items() if service != base), default=0.0)
-    end = _rounded(1.05 * (start + dearest))
+    if base == AUTO:
+        start, pair = min(prices.values()), sum(sorted(prices.values())[-2:])
+    else:
+        start = prices[base]
+        pair = start + max((price for service, price in prices.items() if service != base), default=0.0)
+    end = _rounded(1.05 * pair)
     marks = sorted({start, end, *(price for price in prices.values() if start < price < end)})
     gaps = list(pairwise(marks))
     while gaps and len(marks) < BUDGET_POINTS:
@@ -378,15 +385,37 @@ def _complete_dataset(name: str, block: dict[str, Any]) -> dict[str, Any]:
         _fail((*path, "base"), f"is {_shown(base)}, which has no price{_suggest(base, [AUTO, *prices])}")
     _check_simulated_services(path, block["source"], prices)
     budgets = sorted(float(budget) for budget in block.get("budgets", default_budgets(prices, base)))
-    floor_name = min(prices, key=lambda service: prices[service]) if base == AUTO else base
-    if budgets[0] < prices[floor_name]:
+    complete = block | {"prices": prices, "budgets": budgets}
+    _check_affordable((*path, "budgets"), f"has {budgets[0]:g}", budgets[0], complete)
+    return complete
+
+
+def _check_studies(config: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    """That the datasets to study exist and their budgets pay for the base.
+
+    Defaults are let pass: nobody asked for them, and `studied` goes round those that do not fit.
+    """
+    datasets, selected = config["datasets"], selected_datasets(config)
+    case, sizes = config["case_study"], config["training_size"]
+    wanted = [(("case_study", "dataset"), ("case_study", "budget"), case["dataset"], case["budget"])]
+    wanted += [(("training_size",), ("training_size", name), name, budget) for name, budget in sizes.items()]
+    usual = [(*defaults["case_study"].values(),), *defaults["training_size"].items()]
+    for name_path, budget_path, name, budget in wanted:
+        if name not in datasets and not figures_of(name):
+            _fail(name_path, f"has {_shown(name)}, which is no dataset{_suggest(name, datasets)}")
+        if name in selected and (name, budget) not in usual:
+            _check_affordable(budget_path, f"is {budget:g}", budget, datasets[name])
+
+
+def _check_affordable(path: ConfigPath, given: str, budget: float, block: Mapping[str, Any]) -> None:
+    prices, base = block["prices"], block["base"]
+    cheapest = min(prices, key=lambda service: prices[service]) if base == AUTO else base
+    if budget < prices[cheapest]:
         role = "the cheapest service" if base == AUTO else "the base"
         _fail(
-            (*path, "budgets"),
-            f"has {budgets[0]:g}, but {role} {floor_name} alone costs {prices[floor_name]:g}; "
-            "a budget covers at least that",
+            path,
+            f"{given}, but {role} {cheapest} alone costs {prices[cheapest]:g}; a budget covers at least that",
         )
-    return block | {"prices": prices, "budgets": budgets}
 
 
 def _check_service_names(path: ConfigPath, services: Iterable[str]) -> None:

@@ -14,6 +14,20 @@ from frugalmct.paper import figures_of
 # Ten significant digits keep every count whole and drop the last bits, in which machines may differ.
 FLOAT_FORMAT = "%.10g"
 
+# Columns that hold names: a dataset may be called 007.
+NAMES = (
+    "dataset",
+    "task",
+    "method",
+    "base",
+    "service",
+    "best_service",
+    "label",
+    "target",
+    "status",
+    "reason",
+)
+
 
 def write_table(table: pd.DataFrame, path: str | Path) -> None:
     """One CSV: the same bytes for the same numbers."""
@@ -22,8 +36,10 @@ def write_table(table: pd.DataFrame, path: str | Path) -> None:
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """What `write_table` wrote; a label such as "NA" or "null" stays text."""
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")
+    """What `write_table` wrote; a label such as "NA", "null" or "007" stays text."""
+    return pd.read_csv(
+        path, keep_default_na=False, na_values=[""], encoding="utf-8", dtype=dict.fromkeys(NAMES, "str")
+    )
 
 
 def data_kind(market: Market) -> str:

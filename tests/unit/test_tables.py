@@ -22,6 +22,14 @@ def test_labels_that_look_like_missing_values_come_back_as_text(tmp_path):
     assert read_table(tmp_path / "table.csv")["label"].tolist() == labels
 
 
+def test_names_that_look_like_numbers_come_back_as_text(tmp_path):
+    table = pd.DataFrame({"dataset": ["007", "1e5"], "base": ["1", None], "seed": [0, 1]})
+    write_table(table, tmp_path / "table.csv")
+    again = read_table(tmp_path / "table.csv")
+    assert again["dataset"].tolist() == ["007", "1e5"] and again["seed"].tolist() == [0, 1]
+    assert again["base"][0] == "1" and again["base"].isna().tolist() == [False, True]
+
+
 def test_statistics_stand_beside_the_papers():
     statistics, _ = describe_markets([small_market(), small_market(name="COCO", simulated=True)])
     assert statistics["dataset"].tolist() == ["small", "COCO"]

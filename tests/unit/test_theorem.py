@@ -24,11 +24,11 @@ def test_one_price_loses_at_most_one_item(dataset):
     market = load_market(dataset, block, seed=11, scale=0.03)
     parts = split(len(market), seed=11, dataset=dataset)
     train, test = market.subset(parts.whole_train), market.subset(parts.test)
-    base = market.service_index(block["base"])
+    base = int(np.argmin(market.prices))
     model = AccuracyModel.fit(train, base, Learning(options={"trees": 20, "leaf": 5}))
     noise = np.random.default_rng(3).uniform(0, 1e-7, (len(test), len(market.services)))
     estimates = np.clip(model.estimate(test), 0, 1 - 1e-7) + noise
-    for budget in default_budgets(block["prices"], block["base"]):
+    for budget in default_budgets(block["prices"]):
         problem = Problem(estimates, market.prices, base, budget)
         best = solve(problem, "exact")
         price = dual_price(problem, delta=0.0)

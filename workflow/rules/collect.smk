@@ -1,18 +1,48 @@
 # Milestones: `snakemake <name>` makes everything of that name.
 
 
+DATA_TABLES = [
+    "results/tables/dataset_statistics.csv",
+    "results/tables/service_prices.csv",
+    *(["results/tables/simulation_fidelity.csv"] if SIMULATED else []),
+]
+DATA_FIGURES = expand(
+    "results/figures/{stem}_label_distribution.{format}",
+    stem=[name.lower() for name in LABEL_DISTRIBUTIONS],
+    format=["svg", "png"],
+)
+
+
 rule tables:
     input:
-        "results/tables/dataset_statistics.csv",
-        "results/tables/service_prices.csv",
-        ["results/tables/simulation_fidelity.csv"] if SIMULATED else [],
+        DATA_TABLES,
+        "results/tables/tradeoff.csv",
+        "results/tables/cost_savings.csv",
+        "results/tables/ensembles.csv",
+        "results/tables/predictor_quality.csv",
+        "results/tables/beyond.csv",
+        "results/tables/cheapest_budget.csv",
+        "results/tables/solver_agreement.csv",
+        expand("results/tables/{study}.csv", study=STUDIES),
 
 
 rule figures:
     input:
+        DATA_FIGURES,
         expand(
-            "results/figures/{stem}_label_distribution.{format}",
-            stem=[name.lower() for name in LABEL_DISTRIBUTIONS],
+            "results/figures/{name}.{format}",
+            name=[
+                "tradeoff",
+                *(f"tradeoff_{stem}" for stem in DATASET_OF_STEM),
+                "cost_savings",
+                "ensembles",
+                "predictor_quality",
+                "training_size",
+                "loss_split",
+                *(f"case_study{ending}" for ending in CASE_OF_ENDING),
+                *(f"per_label{ending}" for ending in CASE_OF_ENDING),
+                *(f"solver_runtime{ending}" for ending in CASE_OF_ENDING),
+            ],
             format=["svg", "png"],
         ),
 
@@ -25,8 +55,8 @@ rule markets:
             dataset=DATASETS,
             repetition=REPETITIONS,
         ),
-        rules.tables.input,
-        rules.figures.input,
+        DATA_TABLES,
+        DATA_FIGURES,
 
 
 rule predictions:
@@ -36,3 +66,8 @@ rule predictions:
             dataset=DATASETS,
             repetition=REPETITIONS,
         ),
+
+
+rule report:
+    input:
+        "results/report.html",

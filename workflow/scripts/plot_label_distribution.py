@@ -1,6 +1,7 @@
 """The table of labels becomes the picture of one dataset's."""
 
-from frugalmct.figures import plot_label_distribution, save_figure
+from frugalmct.figures.base import save_figure
+from frugalmct.figures.labels import plot_label_distribution
 from frugalmct.job import job_log
 from frugalmct.tables import read_table
 

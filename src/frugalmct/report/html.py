@@ -1,0 +1,176 @@
+"""Pieces of the page. Text is escaped here and nowhere else: callers pass names as the data have them."""
+
+import base64
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from frugalmct.figures.methods import SINGLE, name_of
+
+# Shares in the tables, per cent in the report.
+SHARES = (
+    "accuracy", "best_accuracy", "target_accuracy", "true_accuracy", "base_accuracy", "result_accuracy",
+    "saving", "share", "precision", "recall", "gain_at_best_cost", "gap_to_oracle", "gap", "shortfall",
+    "online", "offline", "dap", "frugalml", "oracle", "random_mix",
+)  # fmt: skip
+SHARE_PREFIXES = ("area_", "loss_", "budget_used_", "precision ", "recall ")
+NOT_SHARES = ("area_from", "area_to")
+UNITS = {"cost": "USD", "price_usd_per_10k": "USD", "budget": "USD", "seconds": "s"}
+PLAIN_HEADERS = {
+    "pcc": "correlation",
+    "rmse": "RMSE",
+    "price_usd_per_10k": "price",
+    "frugalmct_cost": "FrugalMCT cost",
+    "within": "within tolerance",
+}
+LONGEST_OPEN = 25
+
+
+class Html(str):
+    """Text that is markup already."""
+
+
+def text(value: Any) -> Html:
+    return value if isinstance(value, Html) else Html(escape(str(value), quote=True))
+
+
+def tag(name: str, *content: Any, **attributes: str) -> Html:
+    """`class_` and `aria_sort` stand for class and aria-sort."""
+    told = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value, quote=True)}"'
+        for key, value in attributes.items()
+    )
+    return Html(f"<{name}{told}>{''.join(map(text, content))}</{name}>")
+
+
+def joined(parts: Iterable[Any], between: str = "\n") -> Html:
+    return Html(between.join(map(text, parts)))
+
+
+def gap(what: str, reason: str) -> Html:
+    """Where something should be and is not: seen, and with its reason."""
+    return tag("p", tag("strong", f"{what} is missing: "), reason, class_="gap", role="note")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is shown, and what it sorts by."""
+
+    shown: Any
+    value: float | str | None
+
+
+def is_share(column: str) -> bool:
+    plain = column.removeprefix("paper_")
+    return plain not in NOT_SHARES and (plain in SHARES or plain.startswith(SHARE_PREFIXES))
+
+
+def header(column: str) -> str:
+    plain = column.removeprefix("paper_")
+    words = PLAIN_HEADERS.get(plain, plain.replace("_", " "))
+    unit = "%" if is_share(column) else next((UNITS[end] for end in UNITS if plain.endswith(end)), "")
+    return f"{'paper: ' if plain != column else ''}{words}{f' ({unit})' if unit else ''}"
+
+
+def number(value: float, share: bool = False) -> str:
+    """Short, and never in a form that only programs read."""
+    if share:
+        return f"{100 * value:.1f}".replace("-0.0", "0.0")
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    if abs(value) >= 100:
+        return f"{value:,.1f}"
+    if abs(value) < 0.01:
+        return f"{value:.2g}"
+    return f"{value:.{2 if abs(value) >= 1 else 3}f}".rstrip("0").rstrip(".")
+
+
+def cell(value: Any, column: str) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    if value is None or (isinstance(value, float) and math.isnan(value)) or value is pd.NA:
+        return Cell("–", None)
+    if isinstance(value, bool) or str(value) in ("True", "False"):
+        return Cell("yes" if str(value) == "True" else "no", str(value))
+    if isinstance(value, int | float) or hasattr(value, "dtype"):
+        return Cell(number(float(value), is_share(column)), float(value))
+    shown = (
+        name_of(str(value)) if column in ("method", "name") or str(value).startswith(SINGLE) else str(value)
+    )
+    return Cell(shown, shown)
+
+
+def row_cells(row: dict[str, Any], columns: Sequence[str]) -> list[Cell]:
+    return [_with_interval(cell(row[column], column), row, column) for column in columns]
+
+
+def _with_interval(mean: Cell, row: dict[str, Any], column: str) -> Cell:
+    """An interval stands in small print under its mean rather than in columns of its own."""
+    low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
+    if mean.value is None or low is None or high is None or pd.isna(low) or pd.isna(high):
+        return mean
+    share = is_share(column)
+    bounds = f"{number(float(low), share)} to {number(float(high), share)}"
+    return Cell(joined([mean.shown, tag("small", bounds)], " "), mean.value)
+
+
+def table(frame: pd.DataFrame, caption: str, *, fold: bool = True) -> Html:
+    """A table that sorts by any column, in a box that scrolls by itself; a long one is folded."""
+    bounds = {f"{column}_{end}" for column in frame for end in ("low", "high")}
+    columns = [column for column in map(str, frame.columns) if column not in bounds]
+    cells = [row_cells(row, columns) for row in frame.rename(columns=str).to_dict("records")]
+    numeric = [any(isinstance(row[place].value, float) for row in cells) for place in range(len(columns))]
+    rows = [tag("tr", *map(_td, row, numeric)) for row in cells]
+    heads = map(_th, map(header, columns), numeric)
+    built = tag(
+        "div",
+        tag(
+            "table",
+            tag("caption", caption),
+            tag("thead", tag("tr", *heads)),
+            tag("tbody", joined(rows)),
+            class_="sortable",
+        ),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label=caption,
+    )
+    if len(frame) <= LONGEST_OPEN or not fold:
+        return built
+    return tag("details", tag("summary", f"Table: {caption} ({len(frame):,} rows)"), built)
+
+
+def _th(words: str, numeric: bool) -> Html:
+    button = tag("button", words, type="button")
+    return tag("th", button, scope="col", aria_sort="none", class_="number" if numeric else "text")
+
+
+def _td(content: Cell, numeric: bool) -> Html:
+    # An empty value tells the sorting that there is none.
+    value = "" if content.value is None else content.value
+    told = repr(value) if isinstance(value, float) else str(value)
+    return tag("td", content.shown, class_="number" if numeric else "text", data_value=told)
+
+
+HEAVIEST_SVG = 400_000
+
+
+def image(svg: Path, alt: str, caption: str) -> Html:
+    """The picture inside the page; as PNG where the drawing would be heavy."""
+    png = svg.with_suffix(".png")
+    heavy = svg.stat().st_size > HEAVIEST_SVG and png.exists()
+    chosen, kind = (png, "png") if heavy else (svg, "svg+xml")
+    data = base64.b64encode(chosen.read_bytes()).decode("ascii")
+    picture = Html(f'<img src="data:image/{kind};base64,{data}" alt="{escape(alt, quote=True)}">')
+    return tag("figure", picture, tag("figcaption", caption))
+
+
+def section(identity: str, title: str, *content: Any, level: int = 2) -> Html:
+    heading = tag(f"h{level}", title, id=f"{identity}-title")
+    return tag("section", heading, joined(content), id=identity, aria_labelledby=f"{identity}-title")

@@ -1,0 +1,64 @@
+"""Cases small enough to check by hand."""
+
+import numpy as np
+
+from frugalmct.combine import Combiners
+from frugalmct.market import Market, Split
+from frugalmct.predictions import BasePredictions, Combination, Predictions
+from frugalmct.sparse import label_matrix
+from frugalmct.strategy import Plan
+
+LABELS = np.array(["ant", "bee", "cat"])
+PRICES = np.array([1.0, 4.0, 10.0])
+
+# Eight items of two kinds, by turns: the first four are learnt from, the last four are the test.
+# Of "ant" items the base is right; of "bee, cat" items the base sees a bee, the cheap service both, the dear
+# one a cat.
+TRUTH = [[0], [1, 2]] * 4
+ANSWERS = (
+    [[0], [1]] * 4,
+    [[0], [1, 2]] * 4,
+    [[0, 2], [2]] * 4,
+)
+SCORES = (0.9, 0.8, 0.6)
+
+
+def sets(rows: list[list[int]], score: float | None = None):
+    flat = [label for row in rows for label in row]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    return label_matrix(starts, flat, None if score is None else [score] * len(flat), len(LABELS))
+
+
+def small_market(name: str = "small") -> Market:
+    return Market(
+        name=name,
+        task="MIC",
+        items=np.array([f"i{n}" for n in range(8)]),
+        labels=LABELS,
+        services=("base", "cheap", "dear"),
+        prices=PRICES,
+        truth=sets(TRUTH),
+        scores=tuple(sets(rows, score) for rows, score in zip(ANSWERS, SCORES, strict=True)),
+        simulated=True,
+    )
+
+
+PARTS = Split(np.array([0, 1, 2]), np.array([3]), np.array([4, 5, 6, 7]))
+
+# The union of both, whatever the scores.
+COMBINERS = Combiners(0, np.array([1.0, 0.5, 0.5]), np.zeros(3))
+# By set accuracy: base alone 1 and 1/2; with the cheap one 1 and 1; with the dear one 1/2 and 1.
+ACCURACY = np.array([[1.0, 1.0, 0.5], [0.5, 1.0, 1.0]])
+ESTIMATES = np.array([[0.9, 0.9, 0.6], [0.5, 0.9, 0.9]])
+
+
+def predictions() -> Predictions:
+    table = BasePredictions(
+        0, PRICES, np.tile(ESTIMATES, (2, 1)), np.tile(ACCURACY, (2, 1)),
+        np.tile(ESTIMATES, (2, 1)), np.tile(ACCURACY, (2, 1)),
+    )  # fmt: skip
+    return Predictions(("base", "cheap", "dear"), PRICES, {0: table})
+
+
+def combination(*budgets: float) -> Combination:
+    return Combination(tuple(Plan(budget, 0, 0.0) for budget in budgets), {0: COMBINERS})

@@ -1,0 +1,32 @@
+import numpy as np
+from study_cases import PARTS, combination, predictions, small_market
+
+from frugalmct.accuracy_model import Learning
+from frugalmct.studies.case import Case
+from frugalmct.studies.runtime import COLUMNS, runtime, timed
+
+
+def test_what_is_timed_is_returned():
+    result, seconds = timed(lambda: sum(range(1000)))
+    assert result == 499500 and 0 < seconds < 5
+
+
+def test_training_and_inference_of_each_method():
+    case = Case(small_market(), PARTS, combination(3.0), predictions(), 3.0)
+    table = runtime(case, Learning(predictor="mean"))
+    assert list(table.columns) == COLUMNS
+    table = table.set_index("method")
+    assert list(table.index) == ["frugalmct", "frugalml", "majority_vote"]
+    assert np.isnan(table.loc["majority_vote", "training_seconds"])
+    assert table.loc["frugalml", "training_items"] == 4 and set(table["test_items"]) == {4}
+    assert np.all(table["inference_seconds"] > 0) and np.all(table["training_seconds"].dropna() > 0)
+    assert table["paper_training_seconds"].isna().all()
+
+
+def test_the_papers_seconds_stand_beside_its_own_case():
+    case = Case(small_market("COCO"), PARTS, combination(6.0), predictions(), 6.0)
+    table = runtime(case, Learning(predictor="mean")).set_index("method")
+    assert table.loc["frugalml", ["paper_training_seconds", "paper_inference_seconds"]].tolist() == [
+        6627,
+        1.24,
+    ]
