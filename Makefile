@@ -14,10 +14,15 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help results test test-slow bench lint format lock clean
+.PHONY: help demo results test test-slow bench lint format lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+demo: $(READY) ## a first look: the same run, small, in demo/
+	@mkdir -p demo
+	$(RUN) snakemake --cores $(CORES) --directory demo --configfile config.yaml workflow/profiles/demo.yaml
+	@echo "Open demo/results/report.html"
 
 results: $(READY) ## every table and figure, in results/ (CORES=4 to use fewer cores)
 	$(RUN) snakemake --cores $(CORES)
@@ -43,6 +48,7 @@ format: $(READY) ## rewrite the code in that style
 	$(RUN) snakefmt Snakefile workflow
 
 clean: ## remove what was generated, except the environment
+	rm -rf demo
 	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
 	rm -rf .snakemake .pytest_cache .ruff_cache .hypothesis build
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

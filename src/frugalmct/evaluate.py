@@ -49,14 +49,13 @@ def decide_offline(predicted: BasePredictions, plan: Plan, seed: int) -> Decisio
 
 
 def decide_dap(predicted: BasePredictions, plan: Plan, seed: int) -> Decision:
-    """Algorithm 1 with the dummy predictor.
+    """The dummy predictor: all items look alike, so the best plan is a mixture of two services.
 
-    All items tie at p̂, where ties go to the cheapest service and nothing would ever be called. Just below
-    it the add-on is called until the budget is spent, which is what the algorithm's guard is for.
+    Algorithm 1 has nothing to tell the items apart by: at p̂ all of them tie. The relaxed optimum, rounded
+    as in the paper's proof, is what it stands for.
     """
-    dummy = predicted.dummy()
-    price = buffered_price(dummy.frontier, plan.budget, 0.0) * (1 - 1e-9)
-    return Decision(_route(dummy, plan, price), price=price)
+    problem = Problem(predicted.dummy().test_estimates, predicted.prices, plan.base, plan.budget)
+    return Decision(solve(problem, "lp").choices)
 
 
 def decide_oracle(predicted: BasePredictions, plan: Plan, seed: int) -> Decision:

@@ -157,7 +157,7 @@ def test_failed_cells_leave_the_rest_drawn(tmp_path):
 
 
 def test_the_grid_holds_any_number_of_datasets(tmp_path):
-    for count in (1, 2, 4, 9):
+    for count in (1, 4, 5):
         figure = plot_tradeoff(made_up_tables(PAPER_DATASETS[:count], 2)["tradeoff"])
         assert sum(axis.axison for axis in figure.axes) == count
         assert all(name in drawn_text(figure, tmp_path) for name in PAPER_DATASETS[:count])

@@ -223,7 +223,7 @@ def test_numbers_are_short():
     assert [number(value) for value in (0.01, 6.0, 31.01, 123287, 1234.56, 0.00012)] == [
         "0.01", "6", "31.01", "123,287", "1,234.6", "0.00012",
     ]  # fmt: skip
-    assert number(-0.0001, share=True) == "0.0"
+    assert [number(value, share=True) for value in (0.5, -1e-12, 2e-6)] == ["50.0", "0.0", "0.0002"]
     assert header("paper_accuracy") == "paper: accuracy (%)"
     assert header("best_cost") == "best cost (USD)"
     assert cell(np.nan, "x").value is None and cell(True, "x").shown == "yes"

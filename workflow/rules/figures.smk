@@ -14,10 +14,6 @@ wildcard_constraints:
     case=f"(?:{'|'.join(map(re.escape, CASE_OF_ENDING))})",
 
 
-def case_dataset(wildcards):
-    return CASE_OF_ENDING[wildcards.case]
-
-
 rule plot_tradeoff:
     input:
         table="results/tables/tradeoff.csv",
@@ -198,7 +194,7 @@ rule plot_case_study:
     resources:
         mem_mb=500,
     params:
-        dataset=case_dataset,
+        dataset=lambda wildcards: CASE_OF_ENDING[wildcards.case],
     message:
         "Figure of the case study of {params.dataset}"
     script:
@@ -226,7 +222,7 @@ rule plot_per_label:
     resources:
         mem_mb=500,
     params:
-        dataset=case_dataset,
+        dataset=lambda wildcards: CASE_OF_ENDING[wildcards.case],
     message:
         "Figure of the labels of {params.dataset}, method by method"
     script:
@@ -254,7 +250,7 @@ rule plot_solver_runtime:
     resources:
         mem_mb=500,
     params:
-        dataset=case_dataset,
+        dataset=lambda wildcards: CASE_OF_ENDING[wildcards.case],
     message:
         "Figure of the solvers' times on {params.dataset}"
     script:

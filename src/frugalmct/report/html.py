@@ -15,12 +15,12 @@ from frugalmct.figures.methods import SINGLE, name_of
 # Shares in the tables, per cent in the report.
 SHARES = (
     "accuracy", "best_accuracy", "target_accuracy", "true_accuracy", "base_accuracy", "result_accuracy",
-    "saving", "share", "precision", "recall", "gain_at_best_cost", "gap_to_oracle", "gap", "shortfall",
-    "online", "offline", "dap", "frugalml", "oracle", "random_mix",
+    "bound", "saving", "share", "precision", "recall", "gain_at_best_cost", "gap_to_oracle", "gap",
+    "shortfall", "online", "offline", "dap", "frugalml", "oracle", "random_mix",
 )  # fmt: skip
 SHARE_PREFIXES = ("area_", "loss_", "budget_used_", "precision ", "recall ")
 NOT_SHARES = ("area_from", "area_to")
-UNITS = {"cost": "USD", "price_usd_per_10k": "USD", "budget": "USD", "seconds": "s"}
+UNITS = {"cost": "USD", "price_usd_per_10k": "USD", "budget": "USD"}
 PLAIN_HEADERS = {
     "pcc": "correlation",
     "rmse": "RMSE",
@@ -80,7 +80,9 @@ def header(column: str) -> str:
 def number(value: float, share: bool = False) -> str:
     """Short, and never in a form that only programs read."""
     if share:
-        return f"{100 * value:.1f}".replace("-0.0", "0.0")
+        # A gap that a solver left may be tiny; it must not look like none.
+        small = 1e-6 < abs(100 * value) < 0.05
+        return f"{100 * value:.1g}" if small else f"{100 * value:.1f}".replace("-0.0", "0.0")
     if float(value).is_integer():
         return f"{value:,.0f}"
     if abs(value) >= 100:

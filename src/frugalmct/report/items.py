@@ -52,7 +52,8 @@ def labels_by_method(table: pd.DataFrame) -> pd.DataFrame:
     order = [(measure, method) for measure in ("precision", "recall") for method in methods]
     wide = wide.reindex(columns=order)
     wide.columns = [f"{measure} {name_of(method)}" for measure, method in order]
-    return wide.reset_index()
+    wide = wide.reset_index()
+    return wide if wide["dataset"].nunique() > 1 else wide.drop(columns="dataset")
 
 
 def mean_quality(table: pd.DataFrame) -> pd.DataFrame:

@@ -227,13 +227,13 @@ def _gaps(run: Run) -> Iterator[Html]:
             reasons = reasons.where(
                 reasons.notna(), status.where(status.str.startswith(("failed", "skipped")))
             )
-        for place, reason in reasons.dropna().drop_duplicates().items():
+        for place, reason in reasons.dropna().items():
             row = content.loc[place]
             of = [str(row[key]) for key in ("dataset", "method", "solver", "target") if key in content]
             told.append(f"Table {name}, {', '.join(of)}: {reason}.")
     yield tag("h3", "Gaps")
     yield (
-        tag("ul", *(tag("li", line) for line in told))
+        tag("ul", *(tag("li", line) for line in dict.fromkeys(told)))
         if told
         else tag("p", "None: every cell has its value.")
     )

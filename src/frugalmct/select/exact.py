@@ -170,7 +170,16 @@ def solve_exact(problem: Problem, time_limit: float | None) -> Outcome:
     )
 
 
-def _close_gap(problem: Problem, relaxation: Relaxation, progress: _Progress, deadline: float) -> None:
+def good_selection(problem: Problem, relaxation: Relaxation, deadline: float) -> tuple[Picks, float]:
+    """What the trial rounds find, and its value above the relaxed picks: seldom beaten, but not proven."""
+    progress = _Progress(relaxation.picks, 0.0, relaxation.gap)
+    _close_gap(problem, relaxation, progress, deadline, prove=False)
+    return progress.picks, progress.value
+
+
+def _close_gap(
+    problem: Problem, relaxation: Relaxation, progress: _Progress, deadline: float, prove: bool = True
+) -> None:
     """Trial rounds of growing width, then the proof."""
     tolerance = relaxation.tolerance
     if progress.upper <= tolerance:
@@ -185,6 +194,8 @@ def _close_gap(problem: Problem, relaxation: Relaxation, progress: _Progress, de
             return
         reach = reaches(kinds, limit)
         proof = exhausted or max(reach) <= PROOF_RATIO * width
+        if proof and not prove and progress.value > 0:
+            return
         core = build_core(relaxation, _nearest(kinds, reach, None if proof else width), limit)
         found = search(core, progress.value, tolerance, PROOF_STATES if proof else states, deadline)
         if found.path is not None and not _adopt(problem, relaxation, progress, core, found):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.select.checks import FloatArray
+from frugalmct.select.exact import good_selection
 from frugalmct.select.problem import IntArray, Outcome, Problem
 from frugalmct.select.relaxation import Moves, Relaxation, moves_below, relax, working_units
 from frugalmct.select.tiers import Picks
@@ -90,7 +91,7 @@ def solve_with(problem: Problem, time_limit: float | None, backend: Backend, red
     if not reduced:
         return _run(problem, whole_formulation(problem), backend, deadline)
     relaxation = relax(problem)
-    picks, value = _fill(relaxation)
+    picks, value = good_selection(problem, relaxation, deadline)
     limit = relaxation.gap - value - relaxation.tolerance
     kinds = moves_below(relaxation, limit)
     if not kinds:
@@ -185,26 +186,6 @@ def _solver_money(costs: FloatArray, capacity: float, whole: bool) -> tuple[Floa
 
 def _dual_bound(relaxation: Relaxation) -> float:
     return relaxation.mean_bound(relaxation.gap)
-
-
-def _fill(relaxation: Relaxation) -> tuple[Picks, float]:
-    """The relaxed picks with their room filled, best upgrade first, and the accuracy that this adds."""
-    picks, room, value = relaxation.picks.copy(), relaxation.room, 0.0
-    columns, costs = relaxation.tiers.columns, relaxation.tiers.costs
-    upgrades = [kind for kind in moves_below(relaxation, relaxation.gap) if kind.stop > kind.start]
-    while True:
-        best_gain, best_item, best_stop = 0.0, -1, -1
-        for kind in upgrades:
-            if costs[kind.stop] - costs[kind.start] > room:
-                continue
-            free = kind.items[picks[kind.items] == kind.start]
-            gains = columns[kind.stop][free] - columns[kind.start][free]
-            if free.size and gains.max() > best_gain:
-                best_gain, best_item, best_stop = float(gains.max()), int(free[gains.argmax()]), kind.stop
-        if best_item < 0:
-            return picks, value
-        room -= float(costs[best_stop] - costs[picks[best_item]])
-        picks[best_item], value = best_stop, value + best_gain
 
 
 def solve_cbc(problem: Problem, time_limit: float | None) -> Outcome:

@@ -1,0 +1,197 @@
+"""Times of the selection package, written row by row to results/bench/select.csv.
+
+    python benchmarks/bench_select.py [--data estimates.npz] [--limit 300] [--solver-budgets 10]
+
+`--data` names a file with the arrays `accuracy` (N, K), `costs` (K,) and `base`; without it the problem is
+synthetic, of the size of COCO (61,643 x 4). The general solvers get the whole model and `--limit` seconds per
+budget; `--solver-budgets 0` leaves them out. Column `ratio`: for a general solver its time over that of
+`exact` at the same budget; for `dual_price`, `frontier` and `choose_all` the target time over the time
+(1 or more meets it).
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from frugalmct.seeds import generator
+from frugalmct.select import OnlineSelector, Problem, dual_price, frontier, solve
+
+COCO_ITEMS = 61_643
+COSTS = np.array([0.01, 6.0, 10.0, 15.0])
+GROWTH = (1_000, 10_000, 100_000, 1_000_000)
+BUDGETS = 10
+REPEATS = 5
+PRICE_TARGET, FRONTIER_TARGET, ONLINE_TARGET = 0.05, 0.5, 5e6
+
+
+@dataclass(frozen=True)
+class Data:
+    accuracy: np.ndarray
+    costs: np.ndarray
+    base: int
+
+    def budgets(self, count: int = BUDGETS) -> list[float]:
+        """From a twentieth of what is worth spending to all but a twentieth of it."""
+        worth = frontier(self.accuracy, self.costs, self.base).budgets
+        return (worth[0] + np.linspace(0.05, 0.95, count) * (worth[-1] - worth[0])).tolist()
+
+    def problem(self, budget: float) -> Problem:
+        return Problem(self.accuracy, self.costs, self.base, budget)
+
+
+@dataclass(frozen=True)
+class Row:
+    benchmark: str
+    n: int
+    k: int
+    budget: float | str
+    method: str
+    seconds: float
+    accuracy: float | str = ""
+    bound: float | str = ""
+    proven: bool | str = ""
+    ratio: float | str = ""
+
+
+def synthetic(items: int) -> Data:
+    """Estimates like a forest's: services differ by a little, items by more."""
+    rng = generator("bench", "select", items)
+    accuracy = rng.normal([0.60, 0.65, 0.70, 0.75], 0.10, (items, 4))
+    accuracy += rng.normal(0, 0.15, (items, 1))
+    return Data(np.clip(accuracy, 0, 1), COSTS, 0)
+
+
+def from_file(path: Path) -> Data:
+    with np.load(path) as arrays:
+        return Data(arrays["accuracy"], arrays["costs"], int(arrays["base"]))
+
+
+def typical_seconds(run: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        result = run()
+        seconds.append(time.perf_counter() - started)
+    return median(seconds), result
+
+
+def exact_row(name: str, data: Data, budget: float, repeats: int) -> Row:
+    seconds, solution = typical_seconds(lambda: solve(data.problem(budget)), repeats)
+    n, k = data.accuracy.shape
+    return Row(name, n, k, budget, "exact", seconds, solution.accuracy, solution.bound, solution.proven)
+
+
+def bench_exact(data: Data) -> Iterator[Row]:
+    """Every budget of the problem, proven."""
+    for budget in data.budgets():
+        yield exact_row("exact", data, budget, REPEATS)
+
+
+def bench_growth() -> Iterator[Row]:
+    """How the time of `exact` grows with the number of items."""
+    for items in GROWTH:
+        data = synthetic(items)
+        for budget in data.budgets():
+            yield exact_row("growth", data, budget, repeats=3 if items < 1_000_000 else 1)
+
+
+def bench_dual_price(data: Data) -> Iterator[Row]:
+    n, k = data.accuracy.shape
+    for budget in data.budgets():
+        problem = data.problem(budget)
+        seconds, _ = typical_seconds(lambda problem=problem: dual_price(problem))
+        yield Row("dual_price", n, k, budget, "dual_price", seconds, ratio=PRICE_TARGET / seconds)
+
+
+def bench_frontier(data: Data) -> Iterator[Row]:
+    n, k = data.accuracy.shape
+    seconds, _ = typical_seconds(lambda: frontier(data.accuracy, data.costs, data.base))
+    yield Row("frontier", n, k, "", "frontier", seconds, ratio=FRONTIER_TARGET / seconds)
+
+
+def bench_choose_all(data: Data) -> Iterator[Row]:
+    """At the right price, and at half of it, where the money runs out on the way."""
+    n, k = data.accuracy.shape
+    for budget in data.budgets(3):
+        price = dual_price(data.problem(budget))
+        for name, used in (("choose_all", price), ("choose_all_until_broke", price / 2)):
+
+            def run(budget: float = budget, used: float = used) -> np.ndarray:
+                return OnlineSelector(data.costs, data.base, budget, n, used).choose_all(data.accuracy)
+
+            seconds, choices = typical_seconds(run)
+            accuracy = data.problem(budget).mean_accuracy(choices)
+            yield Row(name, n, k, budget, "online", seconds, accuracy, ratio=n / seconds / ONLINE_TARGET)
+
+
+def bench_general_solvers(data: Data, limit: float, count: int) -> Iterator[Row]:
+    """CBC and HiGHS on the whole model, and on what fixing leaves, against `exact` at the same budget."""
+    budgets = data.budgets()
+    spread = np.linspace(0, len(budgets) - 1, min(count, len(budgets))).round().astype(int)
+    n, k = data.accuracy.shape
+    for budget in [budgets[i] for i in spread]:
+        ours = exact_row("general_solvers", data, budget, REPEATS)
+        yield ours
+        for method in ("cbc_reduced", "highs_reduced", "cbc", "highs"):
+            theirs = solve(data.problem(budget), method, time_limit=limit)
+            yield Row(
+                benchmark="general_solvers",
+                n=n,
+                k=k,
+                budget=budget,
+                method=method,
+                seconds=theirs.seconds,
+                accuracy=theirs.accuracy,
+                bound=theirs.bound,
+                proven=theirs.proven,
+                ratio=theirs.seconds / ours.seconds,
+            )
+
+
+def all_rows(data: Data, limit: float, solver_budgets: int) -> Iterator[Row]:
+    yield from bench_dual_price(data)
+    yield from bench_frontier(data)
+    yield from bench_choose_all(data)
+    yield from bench_choose_all(synthetic(1_000_000))
+    yield from bench_exact(data)
+    yield from bench_growth()
+    yield from bench_general_solvers(data, limit, solver_budgets)
+
+
+def write(rows: Iterator[Row], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(Row.__dataclass_fields__))
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(asdict(row))
+            file.flush()
+            budget = f"{row.budget:.4g}" if row.budget != "" else "-"
+            print(
+                f"{row.benchmark:24} n={row.n:<8} budget={budget:8} {row.method:14} {row.seconds:10.4f} s",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="estimates to use instead of synthetic ones (.npz)")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for each run of a general solver")
+    parser.add_argument("--solver-budgets", type=int, default=BUDGETS, help="budgets the general solvers get")
+    parser.add_argument("--output", type=Path, default=Path("results/bench/select.csv"))
+    options = parser.parse_args()
+    data = from_file(options.data) if options.data else synthetic(COCO_ITEMS)
+    write(all_rows(data, options.limit, options.solver_budgets), options.output)
+
+
+if __name__ == "__main__":
+    main()
