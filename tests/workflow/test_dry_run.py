@@ -41,11 +41,12 @@ def test_default_run_has_nine_markets_and_five_splits_of_each(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--config", "only=[PASCAL]", "--", "markets"), {"make_market": 1, "split_market": 5}),
-        (("--config", "only=[COCO]", "repeats=1", "--", "figures"), {"make_market": 1, "split_market": 0}),
+        (("--config", "only=[PASCAL]", "--", "markets"), {"split_market": 5, "combine_answers": 0}),
+        (("--config", "only=[PASCAL]", "--", "predictions"), {"select_services": 5, "write_report": 0}),
+        (("--config", "only=[COCO]", "repeats=1", "--", "figures"), {"make_market": 1, "write_report": 0}),
         (("--", "results/figures/lsvt_label_distribution.png"), {"plot_label_distribution": 1}),
     ],
-    ids=["markets", "figures", "a figure by name"],
+    ids=["markets", "predictions", "figures", "a figure by name"],
 )
 def test_milestones_and_files_can_be_asked_for(tmp_path, arguments, expected):
     planned = counts(dry_run(tmp_path, *arguments))

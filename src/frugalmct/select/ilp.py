@@ -102,16 +102,20 @@ def solve_with(problem: Problem, time_limit: float | None, backend: Backend, red
 
 def _run(problem: Problem, formulation: Formulation, backend: Backend, deadline: float) -> Outcome:
     model, bound = formulation.model, math.inf
-    for _ in range(_ATTEMPTS):
+    known = problem.mean_accuracy(formulation.fallback)
+    for attempt in range(_ATTEMPTS):
         left = deadline - time.perf_counter()
+        if attempt > 0 and left <= 0:
+            break
         run = backend(model, None if math.isinf(left) else max(left, 0.01))
         if math.isinf(bound):  # a later attempt bounds a tighter problem
             bound = formulation.bound() if run.bound is None else formulation.mean(run.bound)
+            bound = max(bound, known)  # fixing keeps only what could be better than the known selection
         if run.chosen is None:
             return Outcome(formulation.fallback, bound, False, "no_solution")
         choices = formulation.choices(run.chosen)
         if problem.within_budget(choices):
-            accuracy, known = problem.mean_accuracy(choices), problem.mean_accuracy(formulation.fallback)
+            accuracy = problem.mean_accuracy(choices)
             if known > accuracy:  # what fixing left out may be what the known selection is made of
                 accuracy, choices = known, formulation.fallback
             proven = run.finished and bound - accuracy <= MEAN_TOLERANCE
