@@ -69,7 +69,7 @@ addEventListener("load", () => {
 
 # Headless windows have a smallest width; a frame has none.
 OUTER = """<!DOCTYPE html><body><iframe name="phone" src="probed.html" width="390" height="844"></iframe>
-<iframe name="desk" src="probed.html" width="1280" height="900"></iframe><pre id="seen"></pre><script>
+<iframe name="desk" src="probed.html" width="1200" height="900"></iframe><pre id="seen"></pre><script>
 const seen = {};
 addEventListener("message", ({ data }) => {
   seen[data.name] = data;

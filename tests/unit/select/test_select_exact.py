@@ -131,6 +131,26 @@ def test_never_over_budget_nor_below_its_rivals(number, family):
         assert rounded.accuracy == pytest.approx(best.accuracy, rel=1e-12)
 
 
+def test_lp_sends_the_split_item_to_the_base():
+    """The relaxed optimum halves the one item between the second and the third service."""
+    solution = solve(Problem([[0.0, 0.6, 0.9]], [0.0, 1.0, 2.0], 0, 1.5), "lp")
+    assert solution.choices.tolist() == [0]
+    assert (solution.status, solution.proven) == ("rounded", False)
+    assert solution.bound == pytest.approx(0.75)
+
+
+def test_lp_is_proven_where_nothing_is_split():
+    table = [[0.0, 0.6], [0.0, 0.4], [0.0, 0.2]]
+    solution = solve(Problem(table, [0.0, 2.0], 0, 4 / 3), "lp")
+    assert solution.choices.tolist() == [1, 1, 0]
+    assert (solution.status, solution.proven) == ("optimal", True)
+    tied = solve(Problem(np.tile([0.0, 0.5], (10, 1)), [0.0, 1.0], 0, 0.3), "lp")
+    assert (tied.choices.sum(), tied.proven) == (3, True)
+    split = solve(Problem(np.tile([0.0, 0.5], (10, 1)), [0.0, 1.0], 0, 0.35), "lp")
+    assert (split.choices.sum(), split.proven) == (3, False)
+    assert split.bound == pytest.approx(0.175)
+
+
 def hard_problem(items: int = 60, services: int = 6, noise: float = 0.0) -> Problem:
     """Accuracy proportional to real-valued cost: as hard as summing irrational numbers to a target."""
     rng = np.random.default_rng(11)

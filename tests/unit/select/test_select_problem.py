@@ -243,6 +243,18 @@ def test_a_budget_of_base_plus_service_affords_it_for_every_item(base_cost, addo
     assert solve(generous).accuracy == pytest.approx(0.9)
 
 
+def test_a_budget_that_is_a_running_sum_affords_what_it_sums():
+    """Adding 0.1 twenty thousand times loses 4e-13 of the sum."""
+    total = 0.0
+    for _ in range(20_000):
+        total += 0.1
+    assert total < 20_000 * 0.1
+    summed = Problem(np.tile([0.2, 0.8], (40_000, 1)), [0.0, 0.1], 0, total / 40_000)
+    assert int((solve(summed).choices == 1).sum()) == 20_000
+    selector = OnlineSelector([0.0, 0.1], 0, total / 40_000, 40_000, 0.0)
+    assert selector.choose_all(summed.accuracy).sum() == 20_000
+
+
 def test_one_call_too_many_is_over_budget_even_among_many_items():
     items = 61_643
     table = np.tile([0.1, 0.9], (items, 1))
