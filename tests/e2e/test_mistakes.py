@@ -54,4 +54,4 @@ def test_a_mistake_in_the_data_is_told_on_the_console_and_traced_in_the_log(fini
 
 def test_tiny_stays_on_top_of_the_projects_config():
     tiny = yaml.safe_load((PROJECT / "tests" / "config" / "tiny.yaml").read_text(encoding="utf-8"))
-    assert set(tiny) == {"only", "scale", "repeats", "datasets"}
+    assert set(tiny) == {"only", "scale", "repeats", "solver_study", "datasets"}

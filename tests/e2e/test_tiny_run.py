@@ -43,9 +43,9 @@ FIGURES = [
     "predictor_quality",
     "training_size",
     "loss_split",
-    "case_study_own",
-    "per_label_own",
-    "solver_runtime_own",
+    "case_study",
+    "per_label",
+    "solver_runtime",
 ]
 
 

@@ -121,7 +121,8 @@ def _run(problem: Problem, formulation: Formulation, backend: Backend, deadline:
             proven = run.finished and bound - accuracy <= MEAN_TOLERANCE
             return Outcome(choices, bound, proven, run.status)
         overrun = float(model.cost[run.chosen].sum()) - formulation.model.capacity
-        model = replace(model, capacity=model.capacity - 2 * max(overrun, 1e-12 * model.capacity))
+        less = 2.0 ** (attempt + 1) * max(overrun, 1e-12 * model.capacity)
+        model = replace(model, capacity=model.capacity - less)
     return Outcome(formulation.fallback, bound, False, "over_budget")
 
 

@@ -89,6 +89,17 @@ def test_every_base_and_budget_is_proven_at_scale(kind, base):
         assert solution.accuracy >= solve(problem, "lp").accuracy - 1e-12
 
 
+@pytest.mark.parametrize("number", range(150))
+def test_an_optimum_stays_one_when_its_cost_becomes_the_budget(number):
+    """With real-valued costs the selection then uses all money, to the last bit."""
+    families = {"real": COST_FAMILIES["real"], "irrational": COST_FAMILIES["irrational"]} | REASONABLE_NASTY
+    problem = random_problem(number, costs=families)
+    best = solve(problem)
+    again = solve(Problem(problem.accuracy, problem.costs, problem.base, best.cost))
+    assert again.proven
+    assert again.accuracy == pytest.approx(best.accuracy, rel=1e-12)
+
+
 def test_easy_corners():
     table = np.array([[0.3, 0.9], [0.4, 0.8]])
     check(Problem(table[:, :1], [5.0], 0, 5.0), 0.35)
