@@ -70,7 +70,11 @@ def cost_vector(where: str, value: ArrayLike) -> FloatArray:
 
 
 def base_index(where: str, value: object, services: int) -> int:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or not 0 <= value < services:
+    if (
+        isinstance(value, bool | np.bool_)
+        or not isinstance(value, Integral)
+        or not 0 <= int(value) < services
+    ):
         raise FrugalError(
             f"{where}: base is {value!r}; "
             f"give the index of the base service, a whole number from 0 to {services - 1}."

@@ -12,7 +12,7 @@ add-on cost is costs[k] for k != base and 0 for the base. The budget is the mean
   ROUNDING_SLACK of the whole budget (what `budget - base cost` can lose, as in 6.01 - 0.01).
   The mean cost therefore never exceeds budget * (1 + 1e-12).
 - An optimum is proven when no selection within the add-on budget proper is better by more than
-  PROOF_TOLERANCE of the mean accuracy.
+  PROOF_TOLERANCE of the mean accuracy (general solvers: by more than their own 1e-9, see `ilp`).
 """
 
 from collections.abc import Sequence
@@ -169,8 +169,10 @@ class Solution:
     """What a method reached. `proven`: no selection is better (to the tolerance of `problem`).
 
     choices: (N,) service of each item; accuracy, cost: their means, base included; bound: no selection
-    within budget has a higher mean accuracy; status: `optimal`, `rounded`, `time_limit`, `state_limit`,
-    `no_solution` (the solver stopped without one, the choices are all base), or the solver's own word.
+    within budget has a higher mean accuracy; status, how the method ended: `optimal`, `rounded` (lp),
+    `time_limit`, `state_limit` (exact, out of memory for states), `rounding_limit` (exact, prices too
+    far apart to tell), `no_solution` or `over_budget` (a solver has none, or none within budget: the
+    choices are then all base, or the ones that the reduced model started from), or the solver's own word.
     """
 
     choices: IntArray

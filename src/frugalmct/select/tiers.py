@@ -103,8 +103,8 @@ class Tiers:
         for number, tier in enumerate(self.members):
             if len(tier) > 1:
                 here = np.flatnonzero(picks == number)
-                best = self.accuracy[np.ix_(here, tier)].argmax(axis=1)
-                choices[here] = np.array(tier)[best]
+                services = np.array(tier)
+                choices[here] = services[self.accuracy[np.ix_(here, services)].argmax(axis=1)]
         return choices
 
 
