@@ -1,9 +1,9 @@
 """Times of the selection package, written row by row to results/bench/select.csv.
 
-    python benchmarks/bench_select.py [--data estimates.npz] [--limit 300] [--solver-budgets 10]
+    python benchmarks/bench_select.py [--data predictions.npz] [--limit 300] [--solver-budgets 1]
 
-`--data` names a file with the arrays `accuracy` (N, K), `costs` (K,) and `base`; without it the problem is
-synthetic, of the size of COCO (61,643 x 4). The general solvers get the whole model and `--limit` seconds per
+The problem is made of the fitted predictor's estimates for COCO where `make results` has left them, or
+is synthetic, of the same size (61,643 x 4). The general solvers get the whole model and `--limit` seconds per
 budget; `--solver-budgets 0` leaves them out. Column `ratio`: for a general solver its time over that of
 `exact` at the same budget; for `dual_price`, `frontier` and `choose_all` the target time over the time
 (1 or more meets it).
@@ -20,9 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from frugalmct.predictions import Predictions
 from frugalmct.seeds import generator
 from frugalmct.select import OnlineSelector, Problem, dual_price, frontier, solve
 
+ESTIMATES = Path("results/predictions/COCO/0.npz")
 COCO_ITEMS = 61_643
 COSTS = np.array([0.01, 6.0, 10.0, 15.0])
 GROWTH = (1_000, 10_000, 100_000, 1_000_000)
@@ -68,9 +70,10 @@ def synthetic(items: int) -> Data:
     return Data(np.clip(accuracy, 0, 1), COSTS, 0)
 
 
-def from_file(path: Path) -> Data:
-    with np.load(path) as arrays:
-        return Data(arrays["accuracy"], arrays["costs"], int(arrays["base"]))
+def from_predictions(path: Path) -> Data:
+    """The test estimates of the workflow's own run, of the first base it used."""
+    base, predicted = min(Predictions.load(path).by_base.items())
+    return Data(predicted.test_estimates, predicted.prices, base)
 
 
 def typical_seconds(run: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
@@ -184,12 +187,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, help="estimates to use instead of synthetic ones (.npz)")
+    parser.add_argument("--data", type=Path, default=ESTIMATES, help="predictions of a run")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each run of a general solver")
-    parser.add_argument("--solver-budgets", type=int, default=BUDGETS, help="budgets the general solvers get")
+    parser.add_argument("--solver-budgets", type=int, default=1, help="budgets the general solvers get")
     parser.add_argument("--output", type=Path, default=Path("results/bench/select.csv"))
     options = parser.parse_args()
-    data = from_file(options.data) if options.data else synthetic(COCO_ITEMS)
+    data = from_predictions(options.data) if options.data.exists() else synthetic(COCO_ITEMS)
     write(all_rows(data, options.limit, options.solver_budgets), options.output)
 
 
