@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,9 @@ def test_reader_that_leaves(tmp_path, monkeypatch, arguments):
 def test_interrupt(path):
     os.mkfifo(path)
     command = [sys.executable, "-m", "frugalmct.cli", "check", str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=ENVIRONMENT)
+    # Where the tests run in the background the signal may be ignored, and so would it be in the process.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=ENVIRONMENT, preexec_fn=heed)
     with path.open("wb"):  # returns once the other side has opened it, too
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
