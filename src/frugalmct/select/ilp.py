@@ -7,6 +7,8 @@ the budget policy, and where it fails the model is solved again with a little le
 
 import math
 import re
+import shlex
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -25,6 +27,9 @@ from frugalmct.select.tiers import Picks
 
 MEAN_TOLERANCE = 1e-9
 """How close in mean accuracy a finished solver's selection must be to its bound to count as proven."""
+
+OVERTIME = 1.5
+"""How far beyond its limit a solver is let run before it is ended, with what it had then lost."""
 
 _ATTEMPTS = 4
 
@@ -270,7 +275,7 @@ def run_cbc(model: Model, time_limit: float | None) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "cbc.log"
         solver = pulp.COIN_CMD(
-            path=_cbc_path(pulp),
+            path=_cbc_path(pulp) if left is None else _stoppable(_cbc_path(pulp), left, Path(folder)),
             msg=False,
             timeLimit=left,
             gapRel=0.0,
@@ -280,9 +285,27 @@ def run_cbc(model: Model, time_limit: float | None) -> Run:
             logPath=str(log),
         )
         solver.tmpDir = folder
-        program.solve(solver)
+        try:
+            program.solve(solver)
+        except pulp.PulpSolverError as error:
+            report = log.read_text() if log.exists() else ""
+            if left is None or time.perf_counter() - started < left:
+                raise RuntimeError(f"CBC failed; the end of its log: {report[-500:]}") from error
+            return Run(None, None, False, "time_limit")
         report = log.read_text()
     return _read_cbc(pulp, model, program, variables, report)
+
+
+def _stoppable(cbc: str | None, limit: float, folder: Path) -> str | None:
+    """CBC looks at its clock so rarely that it may take three times its limit: end it at 1.5 times."""
+    cbc, stop = cbc or shutil.which("cbc"), shutil.which("timeout")
+    if cbc is None or stop is None:
+        return cbc
+    script = folder / "cbc_within_limit"
+    seconds = OVERTIME * limit + 5
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(stop)} -s KILL {seconds:.3f} {shlex.quote(cbc)} "$@"\n')
+    script.chmod(0o755)
+    return str(script)
 
 
 def _cbc_path(pulp: Any) -> str | None:

@@ -205,3 +205,25 @@ def methods_outcome(problem: Problem, service: int):
     from frugalmct.select.problem import Outcome
 
     return Outcome(np.full(problem.items, service), 1.0, False, "guessed")
+
+
+def stand_in_for_cbc(monkeypatch, folder, commands: str) -> None:
+    program = folder / "cbc"
+    program.write_text(f"#!/bin/sh\n{commands}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(ilp, "_cbc_path", lambda pulp: str(program))
+
+
+def test_a_cbc_that_does_not_look_at_its_clock_is_ended(monkeypatch, tmp_path):
+    stand_in_for_cbc(monkeypatch, tmp_path, "exec sleep 600")
+    problem = tight_problem(50)
+    stopped = solve(problem, "cbc", time_limit=0.2)
+    assert (stopped.status, stopped.proven) == ("no_solution", False)
+    assert stopped.seconds < 60
+    assert stopped.bound >= solve(problem).accuracy - 1e-12
+
+
+def test_a_cbc_that_breaks_down_is_not_taken_for_one_that_ran_out_of_time(monkeypatch, tmp_path):
+    stand_in_for_cbc(monkeypatch, tmp_path, "echo out of order; exit 3")
+    with pytest.raises(RuntimeError, match="out of order"):
+        solve(tight_problem(50), "cbc", time_limit=30.0)
