@@ -214,7 +214,7 @@ def predictability(
     parts = split(len(market), seed=seed, dataset=name)
     learning = Learning(options={"trees": 40}, seed=seed, jobs=2)
     cheapest = market.services[int(np.argmin(market.prices))]
-    combination = Combination.fit(market, parts, [market.prices.max()], cheapest, 0.01, learning)
+    combination = Combination.fit(market, parts, cheapest, learning)
     (predicted,) = Predictions.make(market, parts, combination, learning).by_base.values()
     return predictor_quality(predicted)
 

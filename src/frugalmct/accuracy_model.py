@@ -39,13 +39,17 @@ class Learning:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyModel:
-    """Estimates, from the base's answer alone, how accurate the base with each service will be."""
+    """Estimates, from the base's answer alone, how accurate the base with each service will be.
+
+    Of the items it learnt from, the true accuracy stays at hand until it is saved.
+    """
 
     combiners: Combiners
     features: FeatureMap
     predictor: Predictor
     prices: NDArray[np.float64]
     labels: int
+    training_accuracy: Estimates | None = None
 
     @classmethod
     def fit(
@@ -57,12 +61,10 @@ class AccuracyModel:
         )
         features = FeatureMap.of(market, learning.features)
         predictor = make_predictor(learning.predictor, **(learning.options or {}), jobs=learning.jobs)
-        predictor.fit(
-            features.transform(market, base),
-            combiners.accuracy_matrix(market, learning.metric),
-            seed=small_seed(learning.seed, market.name, base, learning.predictor),
-        )
-        return cls(combiners, features, predictor, market.prices, len(market.labels))
+        accuracy = combiners.accuracy_matrix(market, learning.metric)
+        seed = small_seed(learning.seed, market.name, base, learning.predictor)
+        predictor.fit(features.transform(market, base), accuracy, seed=seed)
+        return cls(combiners, features, predictor, market.prices, len(market.labels), accuracy)
 
     @property
     def base(self) -> int:

@@ -34,25 +34,37 @@ AGREEMENT_COLUMNS = [
 
 
 def sweep_beside(
-    market: Market, parts: Split, combination: Combination, metric: str, repetition: int, seed: int
+    market: Market,
+    parts: Split,
+    combination: Combination,
+    plans: Sequence[Plan],
+    metric: str,
+    repetition: int,
+    seed: int,
 ) -> pd.DataFrame:
     """What stands beside FrugalMCT in the long table: the baselines, and the ideal combiner as a limit."""
-    budgets = [plan.budget for plan in combination.plans]
+    budgets = [plan.budget for plan in plans]
     baselines = sweep_baselines(market, parts, budgets, metric, repetition, seed)
-    limits = sweep_ideal(market, parts, combination, metric, repetition)
+    limits = sweep_ideal(market, parts, combination, plans, metric, repetition)
     return pd.DataFrame([*baselines.to_dict("records"), *limits.to_dict("records")], columns=COLUMNS)
 
 
 def sweep_ideal(
-    market: Market, parts: Split, combination: Combination, metric: str, repetition: int
+    market: Market,
+    parts: Split,
+    combination: Combination,
+    plans: Sequence[Plan],
+    metric: str,
+    repetition: int,
 ) -> pd.DataFrame:
     """The oracle once more, with a combiner that gives the best of its three candidates for every item."""
     test = market.subset(parts.test)
     tables = {
-        base: ideal_accuracy(test, combiners, metric) for base, combiners in combination.combiners.items()
+        base: ideal_accuracy(test, combination.combiners[base], metric)
+        for base in {plan.base for plan in plans}
     }
     rows = []
-    for plan in combination.plans:
+    for plan in plans:
         solution = solve(Problem(tables[plan.base], test.prices, plan.base, plan.budget), "exact")
         rows.append(
             {
@@ -76,17 +88,19 @@ def ideal_accuracy(market: Market, combiners: Combiners, metric: str) -> NDArray
     return np.maximum(np.maximum(combined, alone), alone[:, [combiners.base]])
 
 
-def quality_table(cells: Iterable[tuple[str, int, Predictions]], predictor: str) -> pd.DataFrame:
-    """RMSE and correlation of the predictor and of the dummy, for every base that a repetition uses."""
+def quality_table(
+    cells: Iterable[tuple[str, int, Predictions, Sequence[Plan]]], predictor: str
+) -> pd.DataFrame:
+    """RMSE and correlation of the predictor and of the dummy, for every base that a plan uses."""
     rows = [row for cell in cells for row in _quality_rows(*cell, predictor)]
     return pd.DataFrame(rows, columns=QUALITY_COLUMNS)
 
 
 def _quality_rows(
-    dataset: str, repetition: int, predictions: Predictions, predictor: str
+    dataset: str, repetition: int, predictions: Predictions, plans: Sequence[Plan], predictor: str
 ) -> Iterator[dict[str, Any]]:
-    for base, predicted in predictions.by_base.items():
-        for name, estimates in _predictors(predicted, predictor).items():
+    for base in sorted({plan.base for plan in plans}):
+        for name, estimates in _predictors(predictions.by_base[base], predictor).items():
             yield (
                 {"dataset": dataset, "predictor": name, "seed": repetition}
                 | predictor_quality(estimates)

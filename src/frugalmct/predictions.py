@@ -1,11 +1,11 @@
-"""What was learnt in one repetition: plans, combiners, and estimates that every method and budget re-uses.
+"""What was learnt in one repetition: combiners, and estimates that every method and budget re-uses.
 
 Scoring and deciding are apart: estimates are made once and stored; selection only reads them.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from frugalmct.files import arrays_in, replacing, write_text
 from frugalmct.market import Market, Split
 from frugalmct.seeds import small_seed
 from frugalmct.select.dual import Frontier, frontier
-from frugalmct.strategy import Plan, make_plans
+from frugalmct.strategy import Candidate, Plan, bases_to_try, make_plans
 
 TABLES = ("train_estimates", "train_accuracy", "test_estimates", "test_accuracy")
 
@@ -41,44 +41,29 @@ def learning_of(
 
 @dataclass(frozen=True)
 class Combination:
-    """The plan of each budget, and the combiners of every base that a plan uses."""
+    """The combiners of every base that may be chosen."""
 
-    plans: tuple[Plan, ...]
     combiners: Mapping[int, Combiners]
 
     @classmethod
-    def fit(
-        cls,
-        market: Market,
-        parts: Split,
-        budgets: Sequence[float],
-        base: str,
-        delta: float | str,
-        learning: Learning,
-    ) -> "Combination":
-        """Searched for on all training items; what is `auto` is first chosen on the validation part."""
+    def fit(cls, market: Market, parts: Split, base: str, learning: Learning) -> "Combination":
+        """Searched for on all training items, for the base of that name or for each when it is `auto`."""
         train = market.subset(parts.whole_train)
-        held_out = np.searchsorted(parts.whole_train, parts.validation)
-        plans = make_plans(train, held_out, budgets, base, delta, learning)
-        bases = sorted({plan.base for plan in plans})
-        found = {
-            b: fit_combiners(train, b, learning.metric, labels_per_item=learning.labels_per_item)
-            for b in bases
-        }
-        return cls(tuple(plans), found)
+        return cls(
+            {
+                b: fit_combiners(train, b, learning.metric, labels_per_item=learning.labels_per_item)
+                for b in bases_to_try(market, base)
+            }
+        )
 
     def save(self, path: str | Path) -> None:
-        plans = [{key: value for key, value in asdict(plan).items() if key != "price"} for plan in self.plans]
         combiners = {str(base): found.to_dict() for base, found in self.combiners.items()}
-        write_text(path, json.dumps({"plans": plans, "combiners": combiners}, indent=1) + "\n")
+        write_text(path, json.dumps(combiners, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "Combination":
         values = json.loads(Path(path).read_text(encoding="utf-8"))
-        return cls(
-            tuple(Plan(**plan) for plan in values["plans"]),
-            {int(base): Combiners.from_dict(found) for base, found in values["combiners"].items()},
-        )
+        return cls({int(base): Combiners.from_dict(found) for base, found in values.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +78,13 @@ class BasePredictions:
     test_accuracy: Estimates
 
     @classmethod
-    def make(cls, model: AccuracyModel, train: Market, test: Market, metric: str) -> "BasePredictions":
+    def make(cls, model: AccuracyModel, test: Market, metric: str) -> "BasePredictions":
+        """Of a model that was just fitted, for its training items and the test items."""
         return cls(
             base=model.base,
             prices=model.prices,
             train_estimates=model.predictor.training_estimates,
-            train_accuracy=model.accuracy(train, metric),
+            train_accuracy=model.training_accuracy,
             test_estimates=model.estimate(test),
             test_accuracy=model.accuracy(test, metric),
         )
@@ -120,7 +106,7 @@ class BasePredictions:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """One repetition of one dataset: the estimates of every base that a plan uses."""
+    """One repetition of one dataset: the estimates of every base that may be chosen."""
 
     services: tuple[str, ...]
     prices: NDArray[np.float64]
@@ -134,8 +120,17 @@ class Predictions:
         by_base = {}
         for base, combiners in combination.combiners.items():
             model = AccuracyModel.fit(train, base, learning, combiners)
-            by_base[base] = BasePredictions.make(model, train, test, learning.metric)
+            by_base[base] = BasePredictions.make(model, test, learning.metric)
         return cls(market.services, market.prices, by_base)
+
+    def plans(self, parts: Split, budgets: Sequence[float], delta: float | str) -> list[Plan]:
+        """Base and δ for every budget, chosen on the validation part of the training items."""
+        candidates = [
+            Candidate(found.base, found.prices, found.train_estimates, found.train_accuracy)
+            for found in self.by_base.values()
+        ]
+        held_out = np.searchsorted(parts.whole_train, parts.validation)
+        return make_plans(candidates, held_out, budgets, delta)
 
     def save(self, path: str | Path) -> None:
         arrays = {

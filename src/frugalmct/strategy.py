@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from frugalmct.accuracy_model import AccuracyModel, Estimates, Learning
+from frugalmct.accuracy_model import AccuracyModel, Estimates, Learning, buffered_price
 from frugalmct.errors import FrugalError, listed
-from frugalmct.files import arrays_in, replacing
+from frugalmct.files import arrays_in, replacing, write_text
 from frugalmct.market import Market, split
+from frugalmct.select.dual import Frontier, frontier
 from frugalmct.select.online import OnlineSelector
 from frugalmct.sparse import sorted_labels
 
@@ -63,57 +64,77 @@ def mean_cost(choices: NDArray[np.int64], prices: NDArray[np.float64], base: int
     return float(prices[base] + np.bincount(choices, minlength=len(prices)) @ addon / len(choices))
 
 
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A base that may be chosen: of every training item the out-of-sample estimates, and their truth."""
+
+    base: int
+    prices: NDArray[np.float64]
+    estimates: Estimates
+    accuracy: Estimates
+
+    @classmethod
+    def of(cls, model: AccuracyModel) -> "Candidate":
+        """A model that was just fitted."""
+        return cls(model.base, model.prices, model.predictor.training_estimates, model.training_accuracy)
+
+
 def make_plans(
-    market: Market,
+    candidates: Sequence[Candidate],
     held_out: NDArray[np.int64],
     budgets: Sequence[float],
-    base: str,
-    delta: float | str,
-    learning: Learning,
+    delta: float | str = DELTA,
 ) -> list[Plan]:
-    """Base and δ for every budget, without prices yet; what is `auto` is tried on the held-out rows."""
-    bases = _bases_to_try(market, base)
-    deltas = _deltas_to_try(delta, len(market))
-    for budget in budgets:
-        _check_budget(market, budget, bases)
-    if len(bases) == 1 and len(deltas) == 1:
-        return [Plan(float(budget), bases[0], deltas[0]) for budget in budgets]
-    kept = np.setdiff1d(np.arange(len(market)), held_out)
-    learnt, held_out = market.subset(kept), market.subset(held_out)
-    trials = [_Trial.fit(learnt, held_out, candidate, learning) for candidate in bases]
+    """Base and δ for every budget, without prices yet, by the accuracy reached on the held-out rows.
+
+    Prices come from the other rows. No forest is grown for it: estimates of training items are out of sample.
+    """
+    deltas = _deltas_to_try(delta, len(candidates[0].estimates))
+    if len(candidates) == 1 and len(deltas) == 1:
+        return [Plan(float(budget), candidates[0].base, deltas[0]) for budget in budgets]
+    trials = [_Trial.of(candidate, held_out) for candidate in candidates]
     return [_best_plan(trials, budget, deltas) for budget in budgets]
 
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """One base fitted on a part of the training items, and what it estimates on the rest."""
+    """Prices from a part of the training items, to be tried on the rest."""
 
-    model: AccuracyModel
+    base: int
+    prices: NDArray[np.float64]
+    frontier: Frontier
     estimates: Estimates
     accuracy: Estimates
 
     @classmethod
-    def fit(cls, learnt: Market, held_out: Market, base: int, learning: Learning) -> "_Trial":
-        model = AccuracyModel.fit(learnt, base, learning)
-        return cls(model, model.estimate(held_out), model.accuracy(held_out, learning.metric))
+    def of(cls, candidate: Candidate, held_out: NDArray[np.int64]) -> "_Trial":
+        kept = np.delete(candidate.estimates, held_out, axis=0)
+        return cls(
+            base=candidate.base,
+            prices=candidate.prices,
+            frontier=frontier(kept, candidate.prices, candidate.base),
+            estimates=candidate.estimates[held_out],
+            accuracy=candidate.accuracy[held_out],
+        )
 
     def score(self, budget: float, delta: float) -> float:
         """Accuracy reached on the held-out items."""
-        price = self.model.price(budget, delta)
-        choices = route(self.estimates, self.model.prices, self.model.base, budget, price)
+        price = buffered_price(self.frontier, budget, delta)
+        choices = route(self.estimates, self.prices, self.base, budget, price)
         return float(self.accuracy[np.arange(len(choices)), choices].mean())
 
 
 def _best_plan(trials: Sequence[_Trial], budget: float, deltas: Sequence[float]) -> Plan:
     """First the base, at the ordinary δ; then δ for that base: as the paper does, one after the other."""
     usual = min(deltas, key=lambda delta: abs(delta - DELTA))
-    affordable = [trial for trial in trials if trial.model.prices[trial.model.base] <= budget]
+    affordable = [trial for trial in trials if trial.prices[trial.base] <= budget]
     best = max(affordable, key=lambda trial: trial.score(budget, usual))
     delta = max(deltas, key=lambda delta: (best.score(budget, delta), -abs(delta - DELTA)))
-    return Plan(float(budget), best.model.base, delta)
+    return Plan(float(budget), best.base, delta)
 
 
-def _bases_to_try(market: Market, base: str) -> list[int]:
+def bases_to_try(market: Market, base: str) -> list[int]:
+    """The service of that name, or every one for `auto`."""
     return list(range(len(market.services))) if base == "auto" else [market.service_index(base)]
 
 
@@ -126,6 +147,16 @@ def _deltas_to_try(delta: float | str, items: int) -> list[float]:
             f"delta is {delta!r}; it must be `auto` or a number from -10 to 1, such as {DELTA}."
         )
     return [float(delta)]
+
+
+def save_plans(plans: Sequence[Plan], path: str | Path) -> None:
+    """JSON; prices stay behind, since they follow from the estimates at hand."""
+    rows = [{"budget": plan.budget, "base": plan.base, "delta": plan.delta} for plan in plans]
+    write_text(path, json.dumps(rows, indent=1) + "\n")
+
+
+def load_plans(path: str | Path) -> list[Plan]:
+    return [Plan(**row) for row in json.loads(Path(path).read_text(encoding="utf-8"))]
 
 
 def _check_budget(market: Market, budget: float, bases: Sequence[int]) -> None:
@@ -170,9 +201,14 @@ class Strategy:
         learning = learning or Learning()
         if not len(budgets):
             raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
+        bases = bases_to_try(market, base)
+        for budget in budgets:
+            _check_budget(market, budget, bases)
+        _deltas_to_try(delta, len(market))  # a mistake is said before the work
+        fitted = {b: AccuracyModel.fit(market, b, learning) for b in bases}
         held_out = split(len(market), train_share=0.8, seed=learning.seed, dataset=market.name).test
-        plans = make_plans(market, held_out, budgets, base, delta, learning)
-        models = {b: AccuracyModel.fit(market, b, learning) for b in sorted({plan.base for plan in plans})}
+        plans = make_plans(list(map(Candidate.of, fitted.values())), held_out, budgets, delta)
+        models = {b: fitted[b] for b in sorted({plan.base for plan in plans})}
         priced = [replace(plan, price=models[plan.base].price(plan.budget, plan.delta)) for plan in plans]
         return cls(market.services, market.prices, market.labels, learning.metric, priced, models)
 

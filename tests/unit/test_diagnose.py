@@ -55,8 +55,8 @@ def test_rows_beside_frugalmct():
     market = two_services()
     both = np.array([0, 1])
     parts = Split(train=both, validation=np.array([], dtype=np.int64), test=both)
-    combination = Combination((Plan(1.0, 0, 0.01), Plan(3.0, 0, 0.01)), {0: KEEP_ALL})
-    rows = sweep_beside(market, parts, combination, "accuracy", 7, 0)
+    plans = [Plan(1.0, 0, 0.01), Plan(3.0, 0, 0.01)]
+    rows = sweep_beside(market, parts, Combination({0: KEEP_ALL}), plans, "accuracy", 7, 0)
     assert rows.columns.tolist() == COLUMNS
     assert set(rows["seed"]) == {7} and set(rows["dataset"]) == {"two"}
     ideal = rows[rows["method"] == "ideal_combiner"].set_index("budget")
@@ -67,7 +67,8 @@ def test_rows_beside_frugalmct():
 
 def test_quality_has_the_predictor_the_dummy_and_the_papers_numbers():
     truth = np.array([[0.0, 1.0], [1.0, 0.0]])
-    cells = [("own", 0, predictions(truth, truth)), ("PASCAL", 1, predictions(truth, truth))]
+    made, plans = predictions(truth, truth), [Plan(1.0, 0, 0.01)]
+    cells = [("own", 0, made, plans), ("PASCAL", 1, made, plans)]
     table = quality_table(cells, "random_forest")
     assert table["predictor"].tolist() == ["random_forest", "mean"] * 2
     assert table["rmse"].tolist() == [0, 0.5, 0, 0.5] and table["pcc"].tolist() == pytest.approx([1, 0, 1, 0])
@@ -80,16 +81,18 @@ def test_quality_has_the_predictor_the_dummy_and_the_papers_numbers():
 @pytest.mark.parametrize(("predictor", "rows"), [("mean", ["mean"]), ("flaml", ["flaml", "mean"])])
 def test_a_predictor_that_is_the_dummy_or_not_in_the_paper(predictor, rows):
     truth = np.array([[0.0, 1.0], [1.0, 0.0]])
-    table = quality_table([("PASCAL", 0, predictions(truth, truth))], predictor)
+    table = quality_table([("PASCAL", 0, predictions(truth, truth), [Plan(1.0, 0, 0.01)])], predictor)
     assert table["predictor"].tolist() == rows
     assert table["paper_rmse"].isna().tolist() == [name == "flaml" for name in rows]
 
 
-def test_every_base_has_its_quality():
+def test_every_base_of_a_plan_has_its_quality():
     truth = np.array([[0.0, 1.0], [1.0, 0.0]])
     both = predictions(truth, truth).by_base | predictions(1 - truth, truth, base=1).by_base
     made = Predictions(("base", "addon"), np.array([1.0, 4.0]), both)
-    table = quality_table([("own", 0, made)], "mean")
+    plans = [Plan(1.0, 0, 0.01), Plan(4.0, 1, 0.01), Plan(5.0, 1, 0.01)]
+    assert quality_table([("own", 0, made, plans[:1])], "mean")["base"].tolist() == ["base"]
+    table = quality_table([("own", 0, made, plans)], "mean")
     assert table["base"].tolist() == ["base", "addon"] and table["pcc"].tolist() == pytest.approx([1, -1])
 
 

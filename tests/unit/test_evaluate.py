@@ -9,7 +9,7 @@ from frugalmct.market import split
 from frugalmct.predictions import BasePredictions, Combination, Predictions
 from frugalmct.select import Problem, solve
 from frugalmct.sources import load_market
-from frugalmct.strategy import Plan, Strategy
+from frugalmct.strategy import Plan, Strategy, load_plans, save_plans
 
 BLOCKS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
 FAST = Learning(options={"trees": 15, "leaf": 10}, seed=4)
@@ -20,14 +20,15 @@ BUDGETS = [0.01, 1.51, 3.01, 30.0]
 def made():
     market = load_market("CONLL", BLOCKS["CONLL"], seed=8, scale=0.1)
     parts = split(len(market), seed=8)
-    combination = Combination.fit(market, parts, BUDGETS, "spaCy", 0.01, FAST)
-    return market, parts, combination, Predictions.make(market, parts, combination, FAST)
+    combination = Combination.fit(market, parts, "spaCy", FAST)
+    predictions = Predictions.make(market, parts, combination, FAST)
+    return market, parts, predictions, predictions.plans(parts, BUDGETS, 0.01)
 
 
 @pytest.fixture(scope="module")
 def rows(made):
-    _, _, combination, predictions = made
-    return sweep("CONLL", 3, predictions, combination.plans)
+    _, _, predictions, plans = made
+    return sweep("CONLL", 3, predictions, plans)
 
 
 def test_a_row_for_every_method_and_budget(rows):
@@ -47,9 +48,9 @@ def test_nobody_beats_the_oracle_and_all_begin_at_the_base(rows):
 
 
 def test_offline_is_proven_optimal_on_its_estimates(made, rows):
-    _, _, combination, predictions = made
+    _, _, predictions, plans = made
     assert set(rows.loc[rows["method"] == "frugalmct_offline", "status"]) == {"optimal"}
-    for plan in combination.plans:
+    for plan in plans:
         problem = Problem(
             predictions.by_base[plan.base].test_estimates, predictions.prices, plan.base, plan.budget
         )
@@ -83,12 +84,15 @@ def test_quality_by_hand():
 
 
 def test_files_bring_everything_back(made, tmp_path):
-    _, _, combination, predictions = made
+    market, parts, predictions, plans = made
+    combination = Combination.fit(market, parts, "spaCy", FAST)
     combination.save(tmp_path / "combination.json")
     predictions.save(tmp_path / "predictions.npz")
-    again = Combination.load(tmp_path / "combination.json")
-    assert [(p.budget, p.base, p.delta) for p in again.plans] == [
-        (p.budget, p.base, p.delta) for p in combination.plans
-    ]
+    save_plans(plans, tmp_path / "plans.json")
+    again = Combination.load(tmp_path / "combination.json").combiners
+    assert {base: found.to_dict() for base, found in again.items()} == {
+        base: found.to_dict() for base, found in combination.combiners.items()
+    }
     loaded = Predictions.load(tmp_path / "predictions.npz")
-    assert sweep("CONLL", 3, loaded, again.plans).equals(sweep("CONLL", 3, predictions, combination.plans))
+    loaded_plans = load_plans(tmp_path / "plans.json")
+    assert sweep("CONLL", 3, loaded, loaded_plans).equals(sweep("CONLL", 3, predictions, plans))

@@ -21,7 +21,7 @@ def test_predictor_quality_at_full_size(dataset):
     market = load_market(dataset, block, seed=2022)
     parts = split(len(market), seed=2022, dataset=dataset)
     cheapest = min(block["prices"], key=block["prices"].get)
-    combination = Combination.fit(market, parts, [20.0], cheapest, 0.01, learning)
+    combination = Combination.fit(market, parts, cheapest, learning)
     (predicted,) = Predictions.make(market, parts, combination, learning).by_base.values()
     found, printed = predictor_quality(predicted), figures_of(dataset)["paper"]["predictor"]
     assert found["rmse"] == pytest.approx(printed["rmse_random_forest"], abs=0.06)

@@ -10,9 +10,9 @@ from frugalmct.accuracy_model import AccuracyModel, Learning
 from frugalmct.errors import FrugalError
 from frugalmct.market import Market, split
 from frugalmct.metrics import set_metric
-from frugalmct.select import Problem, dual_price
+from frugalmct.select import OnlineSelector, Problem, dual_price
 from frugalmct.sources import load_market
-from frugalmct.strategy import ALPHAS, DELTA, Plan, Strategy, make_plans, mean_cost
+from frugalmct.strategy import ALPHAS, DELTA, Candidate, Strategy, make_plans, mean_cost
 
 BLOCKS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
 FAST = Learning(options={"trees": 20, "leaf": 10}, seed=4)
@@ -119,23 +119,38 @@ def _with_column(matrix, value):
 
 def test_auto_chooses_base_and_delta_on_held_out_items(markets):
     train = markets[0]
+    models = [AccuracyModel.fit(train, base, FAST) for base in range(4)]
     held_out = split(len(train), train_share=0.8, seed=4).test
-    plans = make_plans(train, held_out, [0.01, 8.0, 15.0], "auto", "auto", FAST)
+    plans = make_plans(list(map(Candidate.of, models)), held_out, [0.01, 8.0, 15.0], "auto")
     assert plans[0].base == 0  # nothing else is affordable
     allowed = {alpha * math.log(len(train)) / len(train) for alpha in ALPHAS}
     for plan in plans:
         assert train.prices[plan.base] <= plan.budget and plan.delta in allowed
-    # Independently: every base at every budget, on the same held-out items.
-    kept = np.setdiff1d(np.arange(len(train)), held_out)
-    learnt, rest = train.subset(kept), train.subset(held_out)
+    # Independently: every base, the price from the other items, choices one by one.
     usual = min(allowed, key=lambda delta: abs(delta - DELTA))
-    reached = {}
-    for base in range(4):
-        model = AccuracyModel.fit(learnt, base, FAST)
-        plan = Plan(15.0, base, usual, model.price(15.0, usual))
-        one = Strategy(train.services, train.prices, train.labels, "accuracy", [plan], {base: model})
-        reached[base] = one.evaluate(rest, 15.0).accuracy
-    assert plans[2].base == max(reached, key=reached.get)
+    reached = [
+        reached_on(held_out, Candidate.of(model), 15.0, usual) if model.prices[model.base] <= 15 else 0
+        for model in models
+    ]
+    assert plans[2].base == int(np.argmax(reached))
+    best = Candidate.of(models[plans[2].base])
+    by_delta = {delta: reached_on(held_out, best, 15.0, delta) for delta in allowed}
+    assert by_delta[plans[2].delta] == max(by_delta.values())
+
+
+def reached_on(held_out, candidate, budget, delta):
+    kept = np.setdiff1d(np.arange(len(candidate.estimates)), held_out)
+    problem = Problem(candidate.estimates[kept], candidate.prices, candidate.base, budget)
+    price = dual_price(problem, delta)
+    selector = OnlineSelector(candidate.prices, candidate.base, budget, len(held_out), price)
+    return np.mean([candidate.accuracy[n, selector.choose(candidate.estimates[n])] for n in held_out])
+
+
+def test_a_strategy_takes_the_plans_of_all_its_items(markets):
+    """`fit` with `auto` ends with the base that the plans say, and a model of each base in use only."""
+    strategy = Strategy.fit(markets[0], [0.01, 8.0, 15.0], learning=FAST)
+    assert set(strategy.models) == {plan.base for plan in strategy.plans.values()}
+    assert all(math.isfinite(plan.price) for plan in strategy.plans.values())
 
 
 def test_the_base_is_paid_for_every_item():

@@ -1,11 +1,11 @@
-# Training items to combiners, with base service and buffer where these are to be found.
+# Training items to combiners, of every base that may be chosen.
 
 
 rule combine_answers:
     input:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
-        code=package_code("combine_answers", PREDICTOR_MODULE),
+        code=package_code("combine_answers"),
     output:
         "results/combinations/{dataset}/{repetition}.json",
     log:
@@ -17,9 +17,8 @@ rule combine_answers:
     resources:
         mem_mb=2000,
     params:
-        block=lambda wildcards: dataset_block(wildcards.dataset, *LEARNING_KEYS),
+        block=lambda wildcards: dataset_block(wildcards.dataset, "base", *LEARNING_KEYS),
         learning=LEARNING,
-        delta=SETTINGS["delta"],
     message:
         "Combiners of {wildcards.dataset}, repetition {wildcards.repetition}"
     script:

@@ -30,7 +30,7 @@ SIMULATED = [
 LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
 # What every learning job is told; a change of anything else does not run it again.
 LEARNING = {key: SETTINGS[key] for key in ("predictor", "seed")}
-LEARNING_KEYS = ("base", "budgets", "features", "metric")
+LEARNING_KEYS = ("features", "metric")
 PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
 DATASET_OF_STEM = {name.lower(): name for name in DATASETS}
 

@@ -10,6 +10,7 @@ rule evaluate_baselines:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         code=package_code("evaluate_baselines", "frugalmct.select.exact"),
     output:
         "results/baselines/{dataset}/{repetition}.csv",
@@ -166,6 +167,7 @@ rule tabulate_budgets:
 rule measure_predictors:
     input:
         predictions=expand("results/predictions/{dataset}/{repetition}.npz", **EACH),
+        plans=expand("results/plans/{dataset}/{repetition}.json", **EACH),
         code=package_code("measure_predictors"),
     output:
         report(
@@ -192,7 +194,7 @@ rule measure_predictors:
 
 rule cross_check_offline:
     input:
-        combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code("cross_check_offline", "frugalmct.select.exact", "frugalmct.select.ilp"),
     output:

@@ -18,7 +18,7 @@ rule predict_accuracy:
     resources:
         mem_mb=2000,
     params:
-        block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
+        block=lambda wildcards: dataset_block(wildcards.dataset, *LEARNING_KEYS),
         learning=LEARNING,
     message:
         "Estimates of {wildcards.dataset}, repetition {wildcards.repetition}"

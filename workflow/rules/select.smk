@@ -1,13 +1,14 @@
-# Estimates to choices, all methods and budgets in one job.
+# Estimates to base, buffer and choices, all methods and budgets in one job.
 
 
 rule select_services:
     input:
-        combination="results/combinations/{dataset}/{repetition}.json",
+        split="results/splits/{dataset}/{repetition}.npz",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code("select_services", "frugalmct.select.exact"),
     output:
-        "results/selections/{dataset}/{repetition}.csv",
+        plans="results/plans/{dataset}/{repetition}.json",
+        choices="results/selections/{dataset}/{repetition}.csv",
     log:
         "results/logs/select_services/{dataset}/{repetition}.log",
     benchmark:
@@ -16,6 +17,9 @@ rule select_services:
         "../../envs/core.yaml"
     resources:
         mem_mb=2000,
+    params:
+        budgets=lambda wildcards: SETTINGS["datasets"][wildcards.dataset]["budgets"],
+        delta=SETTINGS["delta"],
     message:
         "Choices for {wildcards.dataset}, repetition {wildcards.repetition}"
     script:

@@ -20,7 +20,7 @@ wildcard_constraints:
 rule study_solvers:
     input:
         market="results/markets/{dataset}.npz",
-        combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code(
             "study_solvers",
@@ -55,6 +55,7 @@ rule study_case:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code("study_case"),
     output:
@@ -82,6 +83,7 @@ rule study_labels:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code("study_labels"),
     output:
@@ -108,6 +110,7 @@ rule study_runtime:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code("study_runtime", PREDICTOR_MODULE),
     output:
@@ -135,6 +138,7 @@ rule show_examples:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code("show_examples"),
     output:
@@ -161,6 +165,7 @@ rule study_training_size:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
+        plans="results/plans/{dataset}/{repetition}.json",
         predictions="results/predictions/{dataset}/{repetition}.npz",
         code=package_code("study_training_size", PREDICTOR_MODULE),
     output:

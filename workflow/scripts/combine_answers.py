@@ -1,4 +1,4 @@
-"""Training items become combiners; base and buffer are chosen where the config says `auto`."""
+"""Training items become combiners, of every base that may be chosen."""
 
 from frugalmct.job import job_log
 from frugalmct.market import Market, Split
@@ -9,10 +9,8 @@ with job_log(snakemake.log[0]) as log:
     combination = Combination.fit(
         Market.load(snakemake.input.market),
         Split.load(snakemake.input.split),
-        block["budgets"],
         block["base"],
-        snakemake.params.delta,
         learning_of(block, snakemake.params.learning, snakemake.wildcards, snakemake.threads),
     )
     combination.save(snakemake.output[0])
-    log.info("bases %s, %s", sorted(combination.combiners), combination.plans)
+    log.info("%s", combination.combiners)

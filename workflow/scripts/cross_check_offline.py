@@ -2,7 +2,8 @@
 
 from frugalmct.diagnose import solver_agreement
 from frugalmct.job import job_log
-from frugalmct.predictions import Combination, Predictions
+from frugalmct.predictions import Predictions
+from frugalmct.strategy import load_plans
 from frugalmct.tables import write_table
 
 with job_log(snakemake.log[0]) as log:
@@ -10,7 +11,7 @@ with job_log(snakemake.log[0]) as log:
         snakemake.wildcards.dataset,
         int(snakemake.wildcards.repetition),
         Predictions.load(snakemake.input.predictions),
-        Combination.load(snakemake.input.combination).plans,
+        load_plans(snakemake.input.plans),
         snakemake.params.time_limit,
     )
     write_table(table, snakemake.output[0])

@@ -5,6 +5,7 @@ from frugalmct.job import job_log
 from frugalmct.market import Market, Split
 from frugalmct.predictions import Combination
 from frugalmct.seeds import small_seed
+from frugalmct.strategy import load_plans
 from frugalmct.tables import write_table
 
 with job_log(snakemake.log[0]) as log:
@@ -13,6 +14,7 @@ with job_log(snakemake.log[0]) as log:
         Market.load(snakemake.input.market),
         Split.load(snakemake.input.split),
         Combination.load(snakemake.input.combination),
+        load_plans(snakemake.input.plans),
         snakemake.params.metric,
         repetition,
         small_seed(snakemake.params.seed, dataset, repetition),

@@ -1,5 +1,6 @@
 """One dataset at one budget, in one repetition: what all studies of a case start from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,19 +15,19 @@ from frugalmct.errors import FrugalError
 from frugalmct.market import Market, Split
 from frugalmct.predictions import BasePredictions, Combination, Predictions
 from frugalmct.sparse import take_rows
-from frugalmct.strategy import Plan, mean_cost, route
+from frugalmct.strategy import Plan, load_plans, mean_cost, route
 
 Choices = NDArray[np.int64]
 
 
-def plan_at(combination: Combination, prices: NDArray[np.float64], budget: float) -> Plan:
+def plan_at(plans: Sequence[Plan], prices: NDArray[np.float64], budget: float) -> Plan:
     """The plan of that budget; where it was not swept, that of the nearest one, for this budget.
 
     Base and buffer are then those found for the neighbour: nothing is tuned again for a study.
     """
-    affordable = [plan for plan in combination.plans if prices[plan.base] <= budget]
+    affordable = [plan for plan in plans if prices[plan.base] <= budget]
     if not affordable:
-        cheapest = min(float(prices[plan.base]) for plan in combination.plans)
+        cheapest = min(float(prices[plan.base]) for plan in plans)
         raise FrugalError(
             f"A study's budget is {budget:g}, but every base that was learnt costs at least {cheapest:g}; "
             "raise the study's budget, or add it to the dataset's budgets."
@@ -43,6 +44,7 @@ class Case:
     parts: Split
     combination: Combination
     predictions: Predictions
+    plans: Sequence[Plan]
     budget: float
     metric: str = "accuracy"
 
@@ -54,6 +56,7 @@ class Case:
             Split.load(files.split),
             Combination.load(files.combination),
             Predictions.load(files.predictions),
+            load_plans(files.plans),
             float(budget),
             metric,
         )
@@ -68,7 +71,7 @@ class Case:
 
     @cached_property
     def plan(self) -> Plan:
-        return plan_at(self.combination, self.market.prices, self.budget)
+        return plan_at(self.plans, self.market.prices, self.budget)
 
     @property
     def predicted(self) -> BasePredictions:

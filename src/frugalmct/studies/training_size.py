@@ -48,7 +48,7 @@ def _learnt(case: Case, learning: Learning) -> Iterator[tuple[int, BasePredictio
 def _learn(case: Case, rows: NDArray[np.int64], learning: Learning) -> BasePredictions:
     train = case.train.subset(rows)
     model = AccuracyModel.fit(train, case.plan.base, learning)
-    return BasePredictions.make(model, train, case.test, learning.metric)
+    return BasePredictions.make(model, case.test, learning.metric)
 
 
 def _outcome(case: Case, predicted: BasePredictions) -> dict[str, Any]:

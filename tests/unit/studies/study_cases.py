@@ -7,6 +7,7 @@ from frugalmct.market import Market, Split
 from frugalmct.predictions import BasePredictions, Combination, Predictions
 from frugalmct.sparse import label_matrix
 from frugalmct.strategy import Plan
+from frugalmct.studies.case import Case
 
 LABELS = np.array(["ant", "bee", "cat"])
 PRICES = np.array([1.0, 4.0, 10.0])
@@ -60,5 +61,7 @@ def predictions() -> Predictions:
     return Predictions(("base", "cheap", "dear"), PRICES, {0: table})
 
 
-def combination(*budgets: float) -> Combination:
-    return Combination(tuple(Plan(budget, 0, 0.0) for budget in budgets), {0: COMBINERS})
+def case_at(budget: float, *swept: float, market: Market | None = None) -> Case:
+    """A case at that budget, of a run that swept these budgets, or that one alone."""
+    plans = [Plan(plan, 0, 0.0) for plan in swept or (budget,)]
+    return Case(market or small_market(), PARTS, Combination({0: COMBINERS}), predictions(), plans, budget)

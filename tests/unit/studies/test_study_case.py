@@ -2,22 +2,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from study_cases import COMBINERS, PARTS, combination, predictions, small_market
+from study_cases import COMBINERS, case_at
 
 from frugalmct.errors import FrugalError
-from frugalmct.predictions import Combination
 from frugalmct.sparse import set_sizes
-from frugalmct.strategy import Plan
+from frugalmct.strategy import Plan, save_plans
 from frugalmct.studies.case import Case, chosen_answers, plan_at
 
 
 def small_case(budget: float = 5.0) -> Case:
-    return Case(small_market(), PARTS, combination(1.0, 3.0, 11.0), predictions(), budget)
+    return case_at(budget, 1.0, 3.0, 11.0)
 
 
 def test_a_swept_budget_has_its_own_plan_and_another_that_of_its_neighbour():
-    plans = (*combination(1.0).plans, Plan(6.0, 1, 0.2), Plan(20.0, 2, 0.3))
-    found = Combination(plans, {})
+    found = [Plan(1.0, 0, 0.0), Plan(6.0, 1, 0.2), Plan(20.0, 2, 0.3)]
     prices = np.array([1.0, 4.0, 10.0])
     assert plan_at(found, prices, 6) == Plan(6.0, 1, 0.2)
     assert plan_at(found, prices, 7) == Plan(7.0, 1, 0.2)
@@ -53,12 +51,13 @@ def test_answers_agree_with_the_accuracy_table():
 def test_a_case_is_read_from_a_jobs_files(tmp_path):
     case = small_case()
     files = SimpleNamespace(
-        **{name: tmp_path / name for name in ("market", "split", "combination", "predictions")}
+        **{name: tmp_path / name for name in ("market", "split", "combination", "predictions", "plans")}
     )
     case.market.save(files.market)
     case.parts.save(files.split)
     case.combination.save(files.combination)
     case.predictions.save(files.predictions)
+    save_plans(case.plans, files.plans)
     loaded = Case.load(files, 5, "accuracy")
     assert loaded.plan == case.plan and loaded.choices.tolist() == case.choices.tolist()
     assert (loaded.answers != case.answers).nnz == 0

@@ -1,15 +1,14 @@
 import numpy as np
 import pytest
-from study_cases import PARTS, combination, predictions, small_market
+from study_cases import case_at
 
-from frugalmct.studies.case import Case
 from frugalmct.studies.case_study import COLUMNS, case_study, curve_prices
 from frugalmct.studies.printed import printed_case
 
 
 @pytest.fixture(scope="module")
 def table():
-    case = Case(small_market(), PARTS, combination(1.0, 3.0), predictions(), 3.0)
+    case = case_at(3.0, 1.0, 3.0)
     return case_study(case, repetition=0, seed=1)
 
 

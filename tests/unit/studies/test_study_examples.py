@@ -1,7 +1,6 @@
 import numpy as np
-from study_cases import LABELS, PARTS, combination, predictions, sets, small_market
+from study_cases import LABELS, case_at, sets
 
-from frugalmct.studies.case import Case
 from frugalmct.studies.examples import (
     COLUMNS,
     Kind,
@@ -14,7 +13,7 @@ from frugalmct.studies.examples import (
 
 
 def test_rows_can_be_checked_by_hand():
-    table = worked_examples(Case(small_market(), PARTS, combination(3.0), predictions(), 3.0))
+    table = worked_examples(case_at(3.0))
     assert list(table.columns) == COLUMNS
     enough, corrected = (table.iloc[place] for place in range(2))
     assert enough["example"] == "The base alone is enough" and enough["item"] == "i4"

@@ -1,7 +1,6 @@
 import numpy as np
-from study_cases import PARTS, combination, predictions, sets, small_market
+from study_cases import case_at, sets, small_market
 
-from frugalmct.studies.case import Case
 from frugalmct.studies.labels import per_label, shared_counts
 
 
@@ -11,7 +10,7 @@ def test_shared_labels_are_counted_by_label():
 
 
 def test_precision_and_recall_by_hand():
-    table = per_label(Case(small_market(), PARTS, combination(3.0), predictions(), 3.0))
+    table = per_label(case_at(3.0))
     assert table["label"].tolist() == ["ant", "bee", "cat"] * 5
     assert set(table["occurrences"]) == {2}
     found = table.set_index(["method", "label"])
@@ -28,6 +27,6 @@ def test_precision_and_recall_by_hand():
 
 def test_a_label_that_nobody_knows_has_no_row():
     market = small_market()
-    table = per_label(Case(market.subset([0] * 8), PARTS, combination(3.0), predictions(), 3.0))
+    table = per_label(case_at(3.0, market=market.subset([0] * 8)))
     assert set(table["label"]) == {"ant", "cat"}
     assert table.set_index(["method", "label"]).loc[("single:dear", "cat"), "occurrences"] == 0

@@ -1,8 +1,7 @@
 import numpy as np
-from study_cases import PARTS, combination, predictions, small_market
+from study_cases import case_at, small_market
 
 from frugalmct.accuracy_model import Learning
-from frugalmct.studies.case import Case
 from frugalmct.studies.runtime import COLUMNS, runtime, timed
 
 
@@ -12,7 +11,7 @@ def test_what_is_timed_is_returned():
 
 
 def test_training_and_inference_of_each_method():
-    case = Case(small_market(), PARTS, combination(3.0), predictions(), 3.0)
+    case = case_at(3.0)
     table = runtime(case, Learning(predictor="mean"))
     assert list(table.columns) == COLUMNS
     table = table.set_index("method")
@@ -24,7 +23,7 @@ def test_training_and_inference_of_each_method():
 
 
 def test_the_papers_seconds_stand_beside_its_own_case():
-    case = Case(small_market("COCO"), PARTS, combination(6.0), predictions(), 6.0)
+    case = case_at(6.0, market=small_market("COCO"))
     table = runtime(case, Learning(predictor="mean")).set_index("method")
     assert table.loc["frugalml", ["paper_training_seconds", "paper_inference_seconds"]].tolist() == [
         6627,

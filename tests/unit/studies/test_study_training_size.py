@@ -29,8 +29,9 @@ def test_sizes_of_a_paper_dataset():
 def case():
     market = load_market("CONLL", BLOCKS["CONLL"], seed=8, scale=0.05)
     parts = split(len(market), seed=8)
-    combination = Combination.fit(market, parts, [3.0], "spaCy", 0.01, FAST)
-    return Case(market, parts, combination, Predictions.make(market, parts, combination, FAST), 3.0)
+    combination = Combination.fit(market, parts, "spaCy", FAST)
+    predictions = Predictions.make(market, parts, combination, FAST)
+    return Case(market, parts, combination, predictions, predictions.plans(parts, [3.0], 0.01), 3.0)
 
 
 def test_every_size_has_its_row_and_the_last_is_what_a_strategy_does(case):
