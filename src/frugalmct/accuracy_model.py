@@ -33,8 +33,15 @@ class Learning:
     features: str | None = None
     metric: str = "accuracy"
     labels_per_item: int | None = None
+    abstain: bool = True
     seed: int = 0
     jobs: int = 1
+
+    def combiners(self, market: Market, base: int) -> Combiners:
+        """The base's combiners with each service, searched for on a market with truth."""
+        return fit_combiners(
+            market, base, self.metric, labels_per_item=self.labels_per_item, abstain=self.abstain
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +63,7 @@ class AccuracyModel:
         cls, market: Market, base: int, learning: Learning, combiners: Combiners | None = None
     ) -> "AccuracyModel":
         """Learns from a market with truth; combiners already searched for on it can be given."""
-        combiners = combiners or fit_combiners(
-            market, base, learning.metric, labels_per_item=learning.labels_per_item
-        )
+        combiners = combiners or learning.combiners(market, base)
         features = FeatureMap.of(market, learning.features)
         predictor = make_predictor(learning.predictor, **(learning.options or {}), jobs=learning.jobs)
         accuracy = combiners.accuracy_matrix(market, learning.metric)

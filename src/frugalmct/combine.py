@@ -3,6 +3,9 @@
 The combined answer is the union of both label sets, each label scored w * base + (1 - w) * add-on (a
 label one of them did not give counts there as 0), less the labels whose score is below θ. Sets are merged
 by structure, through sorted entry keys, since a label given with score 0 is still a label given.
+
+A service that gives no label at all speaks, in the paper, against every label of the other. With `abstain`
+it has no say: the other's scores then count in full, so that a silent add-on does not silence the base.
 """
 
 from collections.abc import Mapping
@@ -39,6 +42,7 @@ def combine(
     threshold: float,
     *,
     labels_per_item: int | None = None,
+    abstain: bool = False,
 ) -> csr_matrix:
     """The kept labels with their combined scores.
 
@@ -49,7 +53,7 @@ def combine(
     _check_share("threshold", threshold)
     _check_labels_per_item(labels_per_item)
     union = _Union.of(_checked("base_scores", base_scores), _checked("addon_scores", addon_scores))
-    scores = union.scores(weight)
+    scores = union.scores(weight, abstain)
     return union.matrix(scores, union.kept(scores, threshold, labels_per_item))
 
 
@@ -61,6 +65,7 @@ def search(
     grid: int = GRID,
     *,
     labels_per_item: int | None = None,
+    abstain: bool = False,
 ) -> WeightThreshold:
     """The (w, θ) out of {0, 1/grid, ..., 1}² with the highest mean metric.
 
@@ -70,7 +75,14 @@ def search(
     base_scores, addon_scores = _checked("base_scores", base_scores), _checked("addon_scores", addon_scores)
     weights = np.ones(1) if _same_answers(base_scores, addon_scores) else _steps(grid)
     surface = mean_metric(
-        truth, base_scores, addon_scores, metric, grid, weights=weights, labels_per_item=labels_per_item
+        truth,
+        base_scores,
+        addon_scores,
+        metric,
+        grid,
+        weights=weights,
+        labels_per_item=labels_per_item,
+        abstain=abstain,
     )
     rows, columns = np.nonzero(surface == surface.max())
     thresholds = _steps(grid)[columns]
@@ -87,6 +99,7 @@ def mean_metric(
     *,
     weights: NDArray[np.float64] | None = None,
     labels_per_item: int | None = None,
+    abstain: bool = False,
 ) -> NDArray[np.float64]:
     """(weights, thresholds): the mean metric over the grid, all thresholds of a weight in one pass."""
     _check_labels_per_item(labels_per_item)
@@ -102,7 +115,7 @@ def mean_metric(
     surface = []
     for weight in thresholds if weights is None else weights:
         _check_share("weight", weight)
-        scores = union.scores(weight)
+        scores = union.scores(weight, abstain)
         survived = np.searchsorted(thresholds - TOLERANCE, scores, side="right")
         if labels_per_item is not None:
             survived[~union.leading(scores, labels_per_item)] = 0
@@ -128,6 +141,7 @@ class _Union:
     rows: NDArray[np.int64]
     base: NDArray[np.float64]
     addon: NDArray[np.float64]
+    alone: NDArray[np.bool_]
     shape: tuple[int, int]
 
     @classmethod
@@ -140,16 +154,21 @@ class _Union:
         keys = np.concatenate([base_keys, addon_keys])
         keys.sort(kind="stable")  # two sorted runs: a stable sort merges them in one pass
         keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+        rows = keys // max(base.shape[1], 1)
+        one_is_silent = (set_sizes(base) == 0) | (set_sizes(addon) == 0)
         return cls(
             keys,
-            keys // max(base.shape[1], 1),
+            rows,
             _spread(base.data, np.searchsorted(keys, base_keys), len(keys)),
             _spread(addon.data, np.searchsorted(keys, addon_keys), len(keys)),
+            one_is_silent[rows],
             base.shape,
         )
 
-    def scores(self, weight: float) -> NDArray[np.float64]:
-        return weight * self.base + (1 - weight) * self.addon
+    def scores(self, weight: float, abstain: bool) -> NDArray[np.float64]:
+        mixed = weight * self.base + (1 - weight) * self.addon
+        # Where one is silent, its score is 0 and the sum is the other's.
+        return np.where(self.alone, self.base + self.addon, mixed) if abstain else mixed
 
     def kept(
         self, scores: NDArray[np.float64], threshold: float, labels_per_item: int | None
@@ -198,6 +217,7 @@ class Combiners:
     weight: NDArray[np.float64]
     threshold: NDArray[np.float64]
     labels_per_item: int | None = None
+    abstain: bool = False
 
     def __post_init__(self) -> None:
         if self.weight.ndim != 1 or self.weight.shape != self.threshold.shape:
@@ -223,6 +243,7 @@ class Combiners:
             self.weight[k],
             self.threshold[k],
             labels_per_item=self.labels_per_item,
+            abstain=self.abstain,
         )
 
     def accuracy_matrix(self, market: Market, metric: str = "accuracy") -> NDArray[np.float64]:
@@ -233,7 +254,7 @@ class Combiners:
         columns = []
         for addon_scores, weight, threshold in zip(market.scores, self.weight, self.threshold, strict=True):
             union = _Union.of(base_scores, _checked("addon_scores", addon_scores))
-            kept = union.kept(union.scores(weight), threshold, self.labels_per_item)
+            kept = union.kept(union.scores(weight, self.abstain), threshold, self.labels_per_item)
             shared = np.bincount(union.rows[kept & union.members(true_keys)], minlength=len(market))
             predicted = np.bincount(union.rows[kept], minlength=len(market))
             columns.append(metric_from_counts(metric, shared, true_sizes, predicted))
@@ -253,6 +274,7 @@ class Combiners:
             "weight": self.weight.tolist(),
             "threshold": self.threshold.tolist(),
             "labels_per_item": self.labels_per_item,
+            "abstain": self.abstain,
         }
 
     @classmethod
@@ -263,12 +285,14 @@ class Combiners:
                 weight=np.asarray(values["weight"], dtype=np.float64),
                 threshold=np.asarray(values["threshold"], dtype=np.float64),
                 labels_per_item=values["labels_per_item"],
+                abstain=bool(values["abstain"]),
             )
         except FrugalError:
             raise
         except (KeyError, TypeError, ValueError) as error:
             raise FrugalError(
-                f"Combiners hold base, weight, threshold and labels_per_item ({error!r}); save them again."
+                f"Combiners hold base, weight, threshold, labels_per_item and abstain ({error!r}); "
+                "save them again."
             ) from None
 
 
@@ -279,6 +303,7 @@ def fit_combiners(
     grid: int = GRID,
     *,
     labels_per_item: int | None = None,
+    abstain: bool = False,
 ) -> Combiners:
     """The best (w, θ) of the base with each service; with itself only θ is searched."""
     if not 0 <= base < len(market.services):
@@ -286,15 +311,16 @@ def fit_combiners(
             f"Market {market.name}: base {base} is not one of its {len(market.services)} services."
         )
     base_scores = market.scores[base]
+    options = {"labels_per_item": labels_per_item, "abstain": abstain}
     found = [
-        search(market.truth, base_scores, addon_scores, metric, grid, labels_per_item=labels_per_item)
+        search(market.truth, base_scores, addon_scores, metric, grid, **options)
         for addon_scores in market.scores
     ]
     return Combiners(
         base=base,
         weight=np.array([pair.weight for pair in found]),
         threshold=np.array([pair.threshold for pair in found]),
-        labels_per_item=labels_per_item,
+        **options,
     )
 
 

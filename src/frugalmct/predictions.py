@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.accuracy_model import AccuracyModel, Estimates, Learning
-from frugalmct.combine import Combiners, fit_combiners
+from frugalmct.combine import Combiners
 from frugalmct.files import arrays_in, replacing, write_text
 from frugalmct.market import Market, Split
 from frugalmct.seeds import small_seed
@@ -34,6 +34,7 @@ def learning_of(
         features=None if features == "auto" else features,
         metric=block["metric"],
         labels_per_item=block.get("labels_per_item"),
+        abstain=learning["silence"] == "abstain",
         seed=small_seed(learning["seed"], wildcards.dataset, int(wildcards.repetition)),
         jobs=threads,
     )
@@ -49,12 +50,7 @@ class Combination:
     def fit(cls, market: Market, parts: Split, base: str, learning: Learning) -> "Combination":
         """Searched for on all training items, for the base of that name or for each when it is `auto`."""
         train = market.subset(parts.whole_train)
-        return cls(
-            {
-                b: fit_combiners(train, b, learning.metric, labels_per_item=learning.labels_per_item)
-                for b in bases_to_try(market, base)
-            }
-        )
+        return cls({b: learning.combiners(train, b) for b in bases_to_try(market, base)})
 
     def save(self, path: str | Path) -> None:
         combiners = {str(base): found.to_dict() for base, found in self.combiners.items()}

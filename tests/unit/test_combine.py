@@ -53,11 +53,14 @@ def as_dicts(combined: csr_matrix) -> list[dict[int, float]]:
     ]
 
 
-def by_hand(base, addon, weight, threshold, limit=None) -> dict[int, float]:
-    union = {
-        label: weight * base.get(label, 0.0) + (1 - weight) * addon.get(label, 0.0)
-        for label in sorted(base.keys() | addon.keys())
-    }
+def by_hand(base, addon, weight, threshold, limit=None, abstain=False) -> dict[int, float]:
+    if abstain and not (base and addon):
+        union = base or addon
+    else:
+        union = {
+            label: weight * base.get(label, 0.0) + (1 - weight) * addon.get(label, 0.0)
+            for label in sorted(base.keys() | addon.keys())
+        }
     ranked = sorted(union, key=lambda label: (-union[label], label))[:limit]
     return {label: union[label] for label in sorted(ranked) if union[label] >= threshold - TOLERANCE}
 
@@ -74,12 +77,22 @@ def test_worked_example_of_the_paper():
     assert kept == pytest.approx({CAR: 0.56, BIKE: 0.28})
 
 
-@given(ITEMS, st.sampled_from([0.0, 0.3, 0.5, 1.0]) | st.floats(0, 1), SCORES, LIMITS)
-def test_combine_equals_dictionaries(items, weight, threshold, limit):
+@given(ITEMS, st.sampled_from([0.0, 0.3, 0.5, 1.0]) | st.floats(0, 1), SCORES, LIMITS, st.booleans())
+def test_combine_equals_dictionaries(items, weight, threshold, limit, abstain):
     base, addon, _ = markets(items)
-    combined = combine(base, addon, weight, threshold, labels_per_item=limit)
+    combined = combine(base, addon, weight, threshold, labels_per_item=limit, abstain=abstain)
     assert combined.shape == base.shape
-    assert as_dicts(combined) == [by_hand(b, a, weight, threshold, limit) for b, a, _ in items]
+    assert as_dicts(combined) == [by_hand(b, a, weight, threshold, limit, abstain) for b, a, _ in items]
+
+
+def test_a_silent_service_rejects_in_the_paper_and_may_abstain():
+    base, silent = matrix([{PERSON: 0.6, CAR: 0.2}]), matrix([{}])
+    assert as_dicts(combine(base, silent, 0.3, 0.25)) == [{}]
+    assert as_dicts(combine(base, silent, 0.3, 0.25, abstain=True)) == [{PERSON: 0.6}]
+    assert as_dicts(combine(silent, base, 0.9, 0.25, abstain=True)) == [{PERSON: 0.6}]
+    assert as_dicts(combine(silent, silent, 0.9, 0.0, abstain=True)) == [{}]
+    # A label given with score 0 is an answer.
+    assert as_dicts(combine(base, matrix([{BIKE: 0.0}]), 0.3, 0.25, abstain=True)) == [{}]
 
 
 @given(ITEMS, st.sampled_from([0.0, 0.4, 1.0]))
@@ -101,18 +114,19 @@ def test_equal_scores_go_to_the_first_label():
     assert as_dicts(combine(base, addon, 0.5, 0.0, labels_per_item=1)) == [{1: 0.25}]
 
 
-@given(ITEMS, st.sampled_from(sorted(METRICS)), st.sampled_from([1, 2, 5, 10]), LIMITS)
-def test_search_equals_a_double_loop(items, metric, grid, limit):
+@given(ITEMS, st.sampled_from(sorted(METRICS)), st.sampled_from([1, 2, 5, 10]), LIMITS, st.booleans())
+def test_search_equals_a_double_loop(items, metric, grid, limit, abstain):
     base, addon, truth = markets(items)
+    options = {"labels_per_item": limit, "abstain": abstain}
     steps = np.arange(grid + 1) / grid
     means = {}
     for weight, threshold in product(steps, steps):
-        kept = combine(base, addon, weight, threshold, labels_per_item=limit)
+        kept = combine(base, addon, weight, threshold, **options)
         means[weight, threshold] = set_metric(truth, kept, metric).mean()
-    surface = mean_metric(truth, base, addon, metric, grid, labels_per_item=limit)
+    surface = mean_metric(truth, base, addon, metric, grid, **options)
     np.testing.assert_allclose(surface.ravel(), list(means.values()), atol=1e-12)
 
-    found = search(truth, base, addon, metric, grid, labels_per_item=limit)
+    found = search(truth, base, addon, metric, grid, **options)
     if all(b == a for b, a, _ in items):
         assert found.weight == 1
         found = WeightThreshold(0.0, found.threshold)
@@ -141,8 +155,8 @@ def test_search_prefers_the_better_service():
     assert set_metric(truth, combine(wrong, right, weight, threshold)).tolist() == [1, 1, 1]
 
 
-@given(ITEMS, st.sampled_from(sorted(METRICS)), LIMITS)
-def test_accuracy_matrix_equals_the_metric_of_what_apply_gives(items, metric, limit):
+@given(ITEMS, st.sampled_from(sorted(METRICS)), LIMITS, st.booleans())
+def test_accuracy_matrix_equals_the_metric_of_what_apply_gives(items, metric, limit, abstain):
     base, addon, truth = markets(items)
     market = small_market(
         items=np.array([f"i{n}" for n in range(len(items))]),
@@ -150,7 +164,7 @@ def test_accuracy_matrix_equals_the_metric_of_what_apply_gives(items, metric, li
         truth=truth,
         scores=(addon, base),
     )
-    combiners = Combiners(1, np.array([0.3, 1.0]), np.array([0.25, 0.5]), limit)
+    combiners = Combiners(1, np.array([0.3, 1.0]), np.array([0.25, 0.5]), limit, abstain)
     columns = [set_metric(truth, combiners.apply(market, k), metric) for k in range(2)]
     np.testing.assert_array_equal(combiners.accuracy_matrix(market, metric), np.column_stack(columns))
 
@@ -165,9 +179,9 @@ def test_fit_combiners_is_a_search_for_each_service():
 
 
 def test_combiners_survive_json():
-    combiners = fit_combiners(small_market(), base=0, labels_per_item=1)
+    combiners = fit_combiners(small_market(), base=0, labels_per_item=1, abstain=True)
     again = Combiners.from_dict(json.loads(json.dumps(combiners.to_dict())))
-    assert again.to_dict() == combiners.to_dict() and again.labels_per_item == 1
+    assert again.to_dict() == combiners.to_dict() and again.labels_per_item == 1 and again.abstain
 
 
 def test_the_inputs_stay_as_they_were():

@@ -29,7 +29,7 @@ SIMULATED = [
 # The paper shows the labels of COCO; a dataset of one's own is worth the same look.
 LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
 # What every learning job is told; a change of anything else does not run it again.
-LEARNING = {key: SETTINGS[key] for key in ("predictor", "seed")}
+LEARNING = {key: SETTINGS[key] for key in ("predictor", "seed", "silence")}
 LEARNING_KEYS = ("features", "metric")
 PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
 DATASET_OF_STEM = {name.lower(): name for name in DATASETS}

@@ -28,7 +28,7 @@ PILOT_TREES = 10
 # of the time, and leave each item unseen by two trees of three: its out-of-bag estimate is then about as
 # steady as a new item's estimate, so that a price learnt from the former spends what it should on the latter.
 SHARE_PER_TREE = 0.4
-ROWS_PER_TREE = 6_000
+ROWS_PER_TREE = 3_000
 
 # Of thousands of labels the rare ones tell little and crowd out the columns that tell much.
 MAX_COLUMNS = 256
