@@ -30,14 +30,18 @@ def code_files(script: Path, *plugins: str) -> tuple[Path, ...]:
     return tuple(sorted({*found.values(), *data}))
 
 
+def _nodes(file: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file)))
+
+
 @cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"), str(file))
-
-
-def _imported(file: Path, package: str) -> Iterator[str]:
+def _imported(file: Path, package: str) -> tuple[str, ...]:
     """Modules named in any import statement, also those inside functions; `package` is that of the file."""
-    for node in ast.walk(_tree(file)):
+    return tuple(_imports(file, package))
+
+
+def _imports(file: Path, package: str) -> Iterator[str]:
+    for node in _nodes(file):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _with_parents(alias.name)
@@ -63,9 +67,14 @@ def _module_file(module: str) -> Path | None:
     return next((file for file in candidates if file.is_file()), None)
 
 
-def _named_data(file: Path) -> Iterator[Path]:
+@cache
+def _named_data(file: Path) -> tuple[Path, ...]:
     """Files beside the code that a string in it names, in full or by their folder."""
-    for node in ast.walk(_tree(file)):
+    return tuple(_named(file))
+
+
+def _named(file: Path) -> Iterator[Path]:
+    for node in _nodes(file):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _looks_like_path(node.value):
             place = PACKAGE / node.value
             if place.is_dir():

@@ -70,6 +70,7 @@ def test_defaults_are_filled_in(config):
         "validation_share": 0.2,
         "seed": 2022,
         "predictor": "random_forest",
+        "silence": "abstain",
         "delta": 0.01,
         "compress_markets": False,
     }
