@@ -15,7 +15,7 @@ rule select_services:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     message:
         "Choices for {wildcards.dataset}, repetition {wildcards.repetition}"
     script:

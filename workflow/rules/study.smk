@@ -40,7 +40,7 @@ rule study_solvers:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         study=SETTINGS["solver_study"],
@@ -66,7 +66,7 @@ rule study_case:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "metric"),
@@ -93,7 +93,7 @@ rule study_labels:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "metric"),
@@ -119,7 +119,7 @@ rule study_runtime:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
@@ -146,7 +146,7 @@ rule show_examples:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "metric"),
@@ -172,7 +172,7 @@ rule study_training_size:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: SIZE_CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
@@ -203,7 +203,7 @@ rule tabulate_study:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Table {wildcards.study}"
     script:
