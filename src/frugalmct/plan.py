@@ -1,15 +1,14 @@
 """What a run would do and how long it would take, from what the jobs of its rules took before."""
 
-import csv
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import mean
 
 from frugalmct.errors import FrugalError
+from frugalmct.report.provenance import job_times
 
 BENCHMARKS = Path("results/benchmarks")
 # Of a dry run's table of jobs: a rule and its number; rules that only name files have no job of their own.
@@ -28,17 +27,7 @@ def planned_jobs(arguments: Sequence[str]) -> dict[str, int]:
 
 def earlier_seconds(benchmarks: Path) -> dict[str, float]:
     """Rule -> mean seconds of a job, of the rules that Snakemake has measured."""
-    measured: dict[str, list[float]] = {}
-    for file in benchmarks.rglob("*.tsv"):
-        rule = file.relative_to(benchmarks).parts[0].removesuffix(".tsv")
-        measured.setdefault(rule, []).extend(_seconds_in(file))
-    return {rule: mean(seconds) for rule, seconds in measured.items() if seconds}
-
-
-def _seconds_in(file: Path) -> Iterator[float]:
-    with file.open(newline="", encoding="utf-8") as handle:
-        for row in csv.DictReader(handle, delimiter="\t"):
-            yield float(row["s"])
+    return job_times(benchmarks).groupby("rule")["seconds"].mean().to_dict()
 
 
 def told_plan(jobs: Mapping[str, int], before: Mapping[str, float], cores: int) -> Iterator[str]:

@@ -1,4 +1,5 @@
 import re
+import time
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ from frugalmct.report.claims import checked_claims
 from frugalmct.report.html import cell, header, image, number, table, tag, text
 from frugalmct.report.items import BEYOND_ITEMS, DATA_ITEMS, PAPER_ITEMS, SOLVER_ITEMS
 from frugalmct.report.page import ASSETS, asset, write_report
-from frugalmct.report.provenance import commit, facts, rule_times, versions
+from frugalmct.report.provenance import commit, facts, job_times, rule_times, versions
 from frugalmct.report.verdicts import ACCURACY, RMSE, SERVICE, comparisons, verdict
 from frugalmct.tables import write_table
 
@@ -255,7 +256,10 @@ def test_provenance(tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"s\th:m:s\tmax_rss\n{seconds}\t0:00:01\t-\n", encoding="utf-8")
     (tmp_path / "benchmarks" / "broken.tsv").write_text("", encoding="utf-8")
-    times = rule_times(tmp_path / "benchmarks")
+    jobs = job_times(tmp_path / "benchmarks")
+    assert sorted(jobs["end"] - jobs["start"]) == pytest.approx([0.5, 1.5, 2.5])
+    assert jobs["end"].max() == pytest.approx(time.time(), abs=60), "the time of the file"
+    times = rule_times(jobs)
     assert list(times["rule"]) == ["fit", "tabulate"]
     assert list(times["jobs"]) == [2, 1] and times["all_jobs_seconds"][0] == 4
     assert commit(tmp_path) == "commit not known"
