@@ -37,7 +37,7 @@ test-slow: $(READY) ## the slow tests
 	$(RUN) pytest -m slow
 
 bench: $(READY) ## time and memory, in results/bench/
-	@for benchmark in benchmarks/*.py; do echo "$$benchmark"; $(VENV)/bin/python "$$benchmark" || exit 1; done
+	@for benchmark in benchmarks/bench_*.py; do echo "$$benchmark"; $(VENV)/bin/python "$$benchmark" || exit 1; done
 
 lint: $(READY) ## what the tests check of style
 	$(RUN) ruff check .
