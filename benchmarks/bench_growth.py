@@ -40,8 +40,10 @@ OUTPUT = Path("results/bench")
 BASE, BLOCK, FOREST_ITEMS = 0, 100_000, 10_000
 # What the selection of ten million items among four services may take.
 MOST_SECONDS, MOST_MIB, CONSTANT = 60, 4096, 1.1
-# Shorter times are those of calls, not of work.
-LEAST_SECONDS = 0.01
+# Less than this is the price of calls, not of work.
+LEAST_SECONDS, LEAST_MIB = 0.01, 1.0
+# `own_mib` is the part of the peak that is above the bare program with its libraries.
+NOT_MEASURED = {"seconds": np.nan, "peak_mib": np.nan, "own_mib": np.nan}
 SERVICE = {
     "recall": 1.0, "mistakes": 0.5, "difficulty": 1.0, "noise": 0.3,
     "level": 0.5, "separation": 2.0, "candour": 0.8, "spread": 1.5, "decimals": 4,
@@ -180,11 +182,13 @@ AXES = (
 
 def measure(step: str, size: Size, market_file: Path, gib: float) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_AS, (int(gib * 2**30),) * 2)
+    without = peak_mib()
     try:
         work = STEPS[step](size, market_file)
         started = time.perf_counter()
         work()
-        return {"seconds": round(time.perf_counter() - started, 4), "peak_mib": peak_mib(), "status": "ok"}
+        seconds, peak = round(time.perf_counter() - started, 4), peak_mib()
+        return {"seconds": seconds, "peak_mib": peak, "own_mib": round(peak - without, 1), "status": "ok"}
     except MemoryError:
         return {"status": f"needs more than {gib:g} GiB"}
 
@@ -213,7 +217,7 @@ def grow(axis: Axis, limits: argparse.Namespace, folder: Path) -> Iterator[dict[
                 obstacle = "no market of this size"
             found = {"status": obstacle} if obstacle else measured(step, size, market_file, limits)
             print(f"{step:9} {asdict(size)} {found}", flush=True)
-            rows[step].append({"step": step, **asdict(size), "seconds": np.nan, "peak_mib": np.nan} | found)
+            rows[step].append({"step": step, **asdict(size), **NOT_MEASURED} | found)
             yield rows[step][-1]
         (folder / f"{value}.npz").unlink(missing_ok=True)
 
@@ -235,11 +239,12 @@ def exponents(axis: str, table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for step, found in table.dropna(subset=["seconds"]).groupby("step", sort=False):
         timed = found[found["seconds"] >= LEAST_SECONDS]
+        held = found[found["own_mib"] >= LEAST_MIB]
         rows.append(
             {
                 "step": step,
                 "time_exponent": _slope(timed[axis], timed["seconds"]),
-                "memory_exponent": _slope(found[axis], found["peak_mib"]),
+                "memory_exponent": _slope(held[axis], held["own_mib"]),
                 f"most_{axis}": found[axis].max(),
             }
         )
