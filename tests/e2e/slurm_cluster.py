@@ -176,7 +176,7 @@ def daemon(cluster: Cluster, name: str, *command: str) -> Iterator[subprocess.Po
 @contextmanager
 def started_cluster(folder: Path) -> Iterator[Cluster]:
     """A controller and two nodes; on the way out jobs are cancelled and every process has ended."""
-    # A socket's name can not be long, and munge wants no folder that others may write to.
+    # Munge wants its socket where everybody can reach it; its key stays unreadable.
     folder.chmod(0o755)
     write_configuration(folder)
     cluster = Cluster(folder)

@@ -46,6 +46,8 @@ def test_the_cluster_gives_the_same_bytes_and_a_failed_job_more_memory(cluster, 
     told = failing_once.run(
         *("--workflow-profile", str(PROFILE), *AT_ONCE, "--", "tables", "headlines"),
         environment=cluster.environment,
+        # Minutes on an idle machine; a cluster that hangs must not hold up everything else.
+        seconds=3600,
     )
     made, alone = failing_once.fingerprints(), finished.fingerprints()
     assert {name for name in alone if name.startswith("tables/")} <= made.keys()

@@ -61,8 +61,9 @@ class Project:
         config: str = "",
         succeed: bool = True,
         environment: Mapping[str, str] = os.environ,
+        seconds: float | None = None,
     ) -> str:
-        """Runs Snakemake to its end and returns what it printed."""
+        """Runs Snakemake to its end, or for so many seconds, and returns what it printed."""
         outcome = subprocess.run(
             self.command(*arguments, cores=cores, config=config),
             env={**environment, **self.own_environment},
@@ -70,6 +71,7 @@ class Project:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
+            timeout=seconds,
         )
         assert (outcome.returncode == 0) == succeed, outcome.stdout
         return outcome.stdout

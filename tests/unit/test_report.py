@@ -1,3 +1,4 @@
+import base64
 import re
 import time
 from html.parser import HTMLParser
@@ -248,6 +249,18 @@ def test_a_heavy_drawing_goes_in_as_png(tmp_path, monkeypatch):
     assert "data:image/svg+xml;base64," in image(tmp_path / "x.svg", "alt", "caption")
     monkeypatch.setattr("frugalmct.report.html.HEAVIEST_SVG", 10)
     assert "data:image/png;base64," in image(tmp_path / "x.svg", "alt", "caption")
+
+
+def test_the_jobs_are_drawn_once_there_are_times(tmp_path):
+    told = "When each job of the last run ran."
+    write_report(tmp_path / "report.html", [], [], SETTINGS, tmp_path / "benchmarks", tmp_path)
+    assert told not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "fit_all.tsv").write_text("s\tmax_rss\n1.5\t-\n", encoding="utf-8")
+    write_report(tmp_path / "report.html", [], [], SETTINGS, tmp_path / "benchmarks", tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    (drawing,) = re.findall(rf'src="data:image/svg\+xml;base64,([^"]+)" alt="Picture: {told}', page)
+    assert "fit_all: 2 s" in base64.b64decode(drawing).decode("utf-8")
 
 
 def test_provenance(tmp_path):
