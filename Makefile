@@ -14,7 +14,7 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo results test test-slow bench lint format lock clean
+.PHONY: help demo results plan test test-slow bench lint format lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ demo: $(READY) ## a first look: the same run, small, in demo/
 results: $(READY) ## every table and figure, in results/ (CORES=4 to use fewer cores)
 	$(RUN) snakemake --cores $(CORES)
 
+plan: $(READY) ## the jobs and the expected time of `make results`, without running anything
+	@$(RUN) frugalmct plan --cores $(CORES)
+
 test: $(READY) ## the fast tests
 	$(RUN) pytest -n auto --dist loadgroup
 
@@ -34,7 +37,7 @@ test-slow: $(READY) ## the slow tests
 	$(RUN) pytest -m slow
 
 bench: $(READY) ## time and memory, in results/bench/
-	@for benchmark in benchmarks/*.py; do echo "$$benchmark"; $(VENV)/bin/python "$$benchmark" || exit 1; done
+	@for benchmark in benchmarks/bench_*.py; do echo "$$benchmark"; $(VENV)/bin/python "$$benchmark" || exit 1; done
 
 lint: $(READY) ## what the tests check of style
 	$(RUN) ruff check .
@@ -66,7 +69,7 @@ $(READY): requirements.lock pyproject.toml
 lock: ## choose the newest versions of everything anew, for requirements.lock
 	@rm -rf $(VENV)-lock
 	$(PYTHON) -m venv $(VENV)-lock
-	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[workflow,dev]'
+	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[workflow,slurm,dev]'
 	@{ echo "# Exact versions, written by \`make lock\` from pyproject.toml; \`make\` installs them into $(VENV)."; \
 	$(VENV)-lock/bin/python -m pip freeze --all --exclude-editable --exclude pip --exclude wheel; } > requirements.lock.new
 	@rm -rf $(VENV)-lock

@@ -34,6 +34,7 @@ rule all:
     input:
         rules.markets.input,
         rules.predictions.input,
+        rules.headlines.input,
         rules.tables.input,
         rules.figures.input,
         rules.report.input,

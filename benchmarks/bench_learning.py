@@ -5,8 +5,6 @@ one after the other, so that its peak memory is its own. Writes results/bench/le
 """
 
 import json
-import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import yaml
+from own_process import in_own_process, peak_mib
 
 from frugalmct.combine import Combiners, fit_combiners, search
 from frugalmct.config import validate
@@ -109,28 +108,20 @@ BENCHMARKS: dict[str, Callable[[], tuple[Market, float]]] = {
 
 def measure(benchmark: str) -> dict[str, Any]:
     market, seconds = BENCHMARKS[benchmark]()
-    unit = 2**20 if sys.platform == "darwin" else 2**10
     return {
         "benchmark": benchmark,
         "items": len(market),
         "labels": len(market.labels),
         "seconds": round(seconds, 3),
-        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1),
+        "peak_mb": peak_mib(),
     }
-
-
-def in_own_process(benchmark: str) -> dict[str, Any]:
-    outcome = subprocess.run(
-        [sys.executable, __file__, benchmark], check=True, stdout=subprocess.PIPE, text=True
-    )
-    return json.loads(outcome.stdout)
 
 
 def main(benchmarks: list[str]) -> None:
     if benchmarks:
         print(json.dumps(measure(benchmarks[0])))
         return
-    table = pd.DataFrame([in_own_process(benchmark) for benchmark in BENCHMARKS])
+    table = pd.DataFrame([in_own_process(__file__, benchmark) for benchmark in BENCHMARKS])
     write_table(table, OUTPUT)
     print(table.to_string(index=False))
     reached = table.set_index("benchmark")

@@ -5,8 +5,6 @@ Writes results/bench/markets.csv.
 """
 
 import json
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import yaml
+from own_process import in_own_process, peak_mib
 
 from frugalmct.config import selected_datasets, validate
 from frugalmct.market import Market
@@ -40,9 +39,7 @@ def measure(dataset: str, config: dict[str, Any]) -> dict[str, Any]:
         market.save(path)
         saved = time.perf_counter() - start
         # Before loading: the market held twice is no part of making it.
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
-            2**20 if sys.platform == "darwin" else 2**10
-        )
+        peak = peak_mib()
         size = path.stat().st_size / 1e6
         loads = []
         for _ in range(LOADS):
@@ -55,14 +52,9 @@ def measure(dataset: str, config: dict[str, Any]) -> dict[str, Any]:
         "make_seconds": round(made, 3),
         "save_seconds": round(saved, 3),
         "load_seconds": round(median(loads), 3),
-        "peak_mib": round(peak, 1),
+        "peak_mib": peak,
         "file_mb": round(size, 1),
     }
-
-
-def in_own_process(dataset: str) -> dict[str, Any]:
-    outcome = subprocess.run([sys.executable, __file__, dataset], check=True, capture_output=True, text=True)
-    return json.loads(outcome.stdout)
 
 
 def main(datasets: list[str]) -> None:
@@ -70,7 +62,7 @@ def main(datasets: list[str]) -> None:
     if datasets:
         print(json.dumps(measure(datasets[0], config)))
         return
-    table = pd.DataFrame([in_own_process(dataset) for dataset in selected_datasets(config)])
+    table = pd.DataFrame([in_own_process(__file__, dataset) for dataset in selected_datasets(config)])
     write_table(table, OUTPUT)
     print(table.to_string(index=False))
     for what, reached, most in [

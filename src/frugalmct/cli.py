@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"frugalmct {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add_command in (_add_check,):
+    for add_command in (_add_check, _add_plan):
         add_command(commands)
     return parser
 
@@ -80,6 +80,30 @@ def _run_check(arguments: argparse.Namespace) -> int:
         print(json.dumps(summary, indent=2))
     else:
         _print_summary(summary)
+    return 0
+
+
+def _add_plan(commands: Any) -> None:
+    parser = commands.add_parser(
+        "plan",
+        help="what the workflow in this folder would run, and how long it would take",
+        description="Dry run of the workflow in this folder: the jobs of every rule, and the time to expect "
+        "by what its jobs took before. Nothing is run.",
+    )
+    parser.add_argument("--cores", default="all", help="a number, or all (the default)")
+    parser.add_argument(
+        "snakemake", nargs="*", metavar="-- ARGUMENT", help="passed on, such as: -- --config 'only=[COCO]'"
+    )
+    parser.set_defaults(run=_run_plan)
+
+
+def _run_plan(arguments: argparse.Namespace) -> int:
+    from frugalmct.plan import BENCHMARKS, core_count, earlier_seconds, planned_jobs, told_plan
+
+    cores = core_count(arguments.cores)
+    jobs = planned_jobs(["--cores", str(cores), *arguments.snakemake])
+    for line in told_plan(jobs, earlier_seconds(BENCHMARKS), cores):
+        print(line)
     return 0
 
 

@@ -1,6 +1,9 @@
 """The whole workflow on small data: what it makes, and what makes it run again."""
 
 import csv
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,6 +111,29 @@ def test_every_job_left_a_log_and_its_timing(finished):
         for file in (results / "benchmarks").rglob("*.tsv")
     }
     assert logs == timings
+
+
+def test_the_console_tells_every_dataset_that_is_done(finished):
+    told = finished.run("--forcerun", "announce_dataset", "--", "headlines")
+    for name in DATASETS:
+        (line,) = [line for line in told.splitlines() if line.startswith(f"{name} is done: ")]
+        assert "best service" in line
+        kept = finished.folder / "results" / "headlines" / f"{name}.txt"
+        assert kept.read_text(encoding="utf-8") == line + "\n"
+
+
+def test_the_plan_expects_what_jobs_took_before(finished):
+    arguments = finished.command("--forcerun", "split_market", cores=1)[3:]
+    plan = subprocess.run(
+        [sys.executable, "-m", "frugalmct", "plan", "--cores", "1", "--", *arguments],
+        cwd=finished.folder,
+        env=finished.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert re.search(r"(?m)^  split_market +8 +\d+ s$", plan)
+    assert re.search(r"Expected: .+ on 1 core, by what", plan) and "not known" not in plan
 
 
 def test_a_second_run_has_nothing_to_do(finished):

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
@@ -46,18 +47,31 @@ class Project:
         ]
 
     @property
-    def environment(self) -> dict[str, str]:
-        return os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    def own_environment(self) -> dict[str, str]:
+        return {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def run(self, *arguments: str, cores: int = 2, config: str = "", succeed: bool = True) -> str:
-        """Runs Snakemake to its end and returns what it printed."""
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | self.own_environment
+
+    def run(
+        self,
+        *arguments: str,
+        cores: int = 2,
+        config: str = "",
+        succeed: bool = True,
+        environment: Mapping[str, str] = os.environ,
+        seconds: float | None = None,
+    ) -> str:
+        """Runs Snakemake to its end, or for so many seconds, and returns what it printed."""
         outcome = subprocess.run(
             self.command(*arguments, cores=cores, config=config),
-            env=self.environment,
+            env={**environment, **self.own_environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
+            timeout=seconds,
         )
         assert (outcome.returncode == 0) == succeed, outcome.stdout
         return outcome.stdout

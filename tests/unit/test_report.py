@@ -1,4 +1,6 @@
+import base64
 import re
+import time
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +16,7 @@ from frugalmct.report.claims import checked_claims
 from frugalmct.report.html import cell, header, image, number, table, tag, text
 from frugalmct.report.items import BEYOND_ITEMS, DATA_ITEMS, PAPER_ITEMS, SOLVER_ITEMS
 from frugalmct.report.page import ASSETS, asset, write_report
-from frugalmct.report.provenance import commit, facts, rule_times, versions
+from frugalmct.report.provenance import commit, facts, job_times, rule_times, versions
 from frugalmct.report.verdicts import ACCURACY, RMSE, SERVICE, comparisons, verdict
 from frugalmct.tables import write_table
 
@@ -249,13 +251,28 @@ def test_a_heavy_drawing_goes_in_as_png(tmp_path, monkeypatch):
     assert "data:image/png;base64," in image(tmp_path / "x.svg", "alt", "caption")
 
 
+def test_the_jobs_are_drawn_once_there_are_times(tmp_path):
+    told = "When each job of the last run ran."
+    write_report(tmp_path / "report.html", [], [], SETTINGS, tmp_path / "benchmarks", tmp_path)
+    assert told not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "fit_all.tsv").write_text("s\tmax_rss\n1.5\t-\n", encoding="utf-8")
+    write_report(tmp_path / "report.html", [], [], SETTINGS, tmp_path / "benchmarks", tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    (drawing,) = re.findall(rf'src="data:image/svg\+xml;base64,([^"]+)" alt="Picture: {told}', page)
+    assert "fit_all: 2 s" in base64.b64decode(drawing).decode("utf-8")
+
+
 def test_provenance(tmp_path):
     for place, seconds in (("fit/a/0", 1.5), ("fit/b/0", 2.5), ("tabulate", 0.5)):
         file = tmp_path / "benchmarks" / f"{place}.tsv"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"s\th:m:s\tmax_rss\n{seconds}\t0:00:01\t-\n", encoding="utf-8")
     (tmp_path / "benchmarks" / "broken.tsv").write_text("", encoding="utf-8")
-    times = rule_times(tmp_path / "benchmarks")
+    jobs = job_times(tmp_path / "benchmarks")
+    assert sorted(jobs["end"] - jobs["start"]) == pytest.approx([0.5, 1.5, 2.5])
+    assert jobs["end"].max() == pytest.approx(time.time(), abs=60), "the time of the file"
+    times = rule_times(jobs)
     assert list(times["rule"]) == ["fit", "tabulate"]
     assert list(times["jobs"]) == [2, 1] and times["all_jobs_seconds"][0] == 4
     assert commit(tmp_path) == "commit not known"

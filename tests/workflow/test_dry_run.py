@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from frugalmct.paper import paper_figures
 
@@ -56,3 +57,12 @@ def test_milestones_and_files_can_be_asked_for(tmp_path, arguments, expected):
 def test_the_default_profile_is_found():
     assert (PROJECT / "profiles").resolve() == (PROJECT / "workflow" / "profiles").resolve()
     assert (PROJECT / "profiles" / "default" / "config.yaml").is_file()
+
+
+def test_the_cluster_profile_names_rules_that_there_are(tmp_path):
+    folder = PROJECT / "workflow" / "profiles" / "slurm"
+    profile = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    planned = counts(dry_run(tmp_path, "--workflow-profile", str(folder)))
+    assert {*profile["set-resources"], *profile["set-threads"]} <= planned.keys()
+    for rule in PROJECT.glob("workflow/rules/*.smk"):
+        assert "retries:" not in rule.read_text(encoding="utf-8"), "they would run in the same allocation"

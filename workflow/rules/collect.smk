@@ -68,6 +68,11 @@ rule predictions:
         ),
 
 
+rule headlines:
+    input:
+        expand("results/headlines/{dataset}.txt", dataset=DATASETS),
+
+
 rule report:
     input:
         "results/report.html",

@@ -15,7 +15,7 @@ rule combine_answers:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         block=lambda wildcards: dataset_block(wildcards.dataset, "base", *LEARNING_KEYS),
         learning=LEARNING,

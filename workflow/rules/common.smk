@@ -49,6 +49,11 @@ def package_code(script, *plugins):
     return [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files]
 
 
+def growing(megabytes):
+    """Memory that a job asks for: at every further attempt as much more."""
+    return lambda wildcards, attempt: attempt * megabytes
+
+
 def dataset_block(dataset, *keys):
     """Only what a job uses of a dataset's block: a change of anything else must not run it again."""
     return {key: SETTINGS["datasets"][dataset][key] for key in keys}

@@ -14,7 +14,7 @@ rule make_market:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         block=lambda wildcards: dataset_block(wildcards.dataset, "task", "source", "prices"),
         seed=SETTINGS["seed"],
@@ -44,7 +44,7 @@ rule tabulate_datasets:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     message:
         "Statistics and labels of the datasets"
     script:
@@ -67,7 +67,7 @@ rule tabulate_prices:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         datasets={name: dataset_block(name, "task", "prices") for name in DATASETS},
     message:
@@ -93,7 +93,7 @@ rule measure_fidelity:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     message:
         "Simulated markets against what they stand for"
     script:
@@ -118,7 +118,7 @@ rule plot_label_distribution:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         dataset=lambda wildcards: DATASET_OF_STEM[wildcards.stem],
     message:

@@ -21,7 +21,7 @@ rule evaluate_baselines:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         metric=lambda wildcards: SETTINGS["datasets"][wildcards.dataset]["metric"],
         seed=SETTINGS["seed"],
@@ -29,6 +29,34 @@ rule evaluate_baselines:
         "Baselines of {wildcards.dataset}, repetition {wildcards.repetition}"
     script:
         "../scripts/evaluate_baselines.py"
+
+
+rule announce_dataset:
+    input:
+        parts=[
+            *expand("results/selections/{{dataset}}/{repetition}.csv", repetition=REPETITIONS),
+            *expand("results/baselines/{{dataset}}/{repetition}.csv", repetition=REPETITIONS),
+        ],
+        code=package_code("announce_dataset"),
+    output:
+        "results/headlines/{dataset}.txt",
+    log:
+        "results/logs/announce_dataset/{dataset}.log",
+    benchmark:
+        "results/benchmarks/announce_dataset/{dataset}.tsv"
+    # News is told at once, and on a cluster where the run was started.
+    priority: 20
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=growing(500),
+    params:
+        task=lambda wildcards: TASKS[wildcards.dataset],
+    message:
+        "Headline of {wildcards.dataset}"
+    script:
+        "../scripts/announce_dataset.py"
 
 
 rule collect_tradeoff:
@@ -51,7 +79,7 @@ rule collect_tradeoff:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "The long table of accuracies and costs"
     script:
@@ -75,7 +103,7 @@ rule tabulate_savings:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         tasks=TASKS,
     message:
@@ -101,7 +129,7 @@ rule tabulate_ensembles:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         datasets=DATASETS,
     message:
@@ -127,7 +155,7 @@ rule tabulate_beyond:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         tasks=TASKS,
     message:
@@ -154,7 +182,7 @@ rule tabulate_budgets:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     params:
         cells=CELLS,
         datasets=DATASETS,
@@ -182,7 +210,7 @@ rule measure_predictors:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     params:
         cells=CELLS,
         predictor=SETTINGS["predictor"],
@@ -206,7 +234,7 @@ rule cross_check_offline:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         time_limit=5,
     message:
@@ -233,7 +261,7 @@ rule collect_agreements:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "The offline problem by several solvers"
     script:

@@ -33,7 +33,7 @@ rule plot_tradeoff:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Figure of accuracy and cost, all datasets"
     script:
@@ -59,7 +59,7 @@ rule plot_dataset_tradeoff:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         dataset=lambda wildcards: DATASET_OF_STEM[wildcards.stem],
     message:
@@ -87,7 +87,7 @@ rule plot_cost_savings:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Figure of the cost savings"
     script:
@@ -113,7 +113,7 @@ rule plot_ensembles:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Figure of FrugalMCT and ensembles"
     script:
@@ -139,7 +139,7 @@ rule plot_predictor_quality:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Figure of the accuracy predictors"
     script:
@@ -165,7 +165,7 @@ rule plot_training_size:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Figure of accuracy and training size"
     script:
@@ -192,7 +192,7 @@ rule plot_case_study:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         dataset=lambda wildcards: CASE_OF_ENDING[wildcards.case],
     message:
@@ -220,7 +220,7 @@ rule plot_per_label:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         dataset=lambda wildcards: CASE_OF_ENDING[wildcards.case],
     message:
@@ -248,7 +248,7 @@ rule plot_solver_runtime:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         dataset=lambda wildcards: CASE_OF_ENDING[wildcards.case],
     message:
@@ -276,7 +276,7 @@ rule plot_loss_split:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Figure of where accuracy is lost"
     script:

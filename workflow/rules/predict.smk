@@ -16,7 +16,7 @@ rule predict_accuracy:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         block=lambda wildcards: dataset_block(wildcards.dataset, *LEARNING_KEYS),
         learning=LEARNING,

@@ -19,7 +19,7 @@ rule write_report:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     params:
         settings=SETTINGS,
         # Read for the times alone: that they differ from run to run makes nothing run again.

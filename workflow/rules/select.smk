@@ -16,7 +16,7 @@ rule select_services:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budgets=lambda wildcards: SETTINGS["datasets"][wildcards.dataset]["budgets"],
         delta=SETTINGS["delta"],

@@ -14,7 +14,7 @@ rule split_market:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     params:
         train_share=SETTINGS["train_share"],
         validation_share=SETTINGS["validation_share"],

@@ -40,7 +40,7 @@ rule study_solvers:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         study=SETTINGS["solver_study"],
@@ -67,7 +67,7 @@ rule study_case:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "metric"),
@@ -95,7 +95,7 @@ rule study_labels:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "metric"),
@@ -122,7 +122,7 @@ rule study_runtime:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
@@ -150,7 +150,7 @@ rule show_examples:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "metric"),
@@ -177,7 +177,7 @@ rule study_training_size:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
     params:
         budget=lambda wildcards: SIZE_CASES[wildcards.dataset],
         block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
@@ -208,7 +208,7 @@ rule tabulate_study:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=growing(500),
     message:
         "Table {wildcards.study}"
     script:

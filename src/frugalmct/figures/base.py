@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import matplotlib as mpl
 import numpy as np
@@ -58,8 +58,13 @@ def save_figure(figure: Figure, paths: Iterable[str | Path]) -> None:
     """One figure in the format of each path's ending."""
     for path in map(Path, paths):
         kind = path.suffix.removeprefix(".")
-        with replacing(path) as temporary, mpl.rc_context(STYLE):
-            figure.savefig(temporary, format=kind, metadata=NO_TRACES.get(kind))
+        with replacing(path) as temporary:
+            write_figure(figure, temporary, kind)
+
+
+def write_figure(figure: Figure, target: Path | BinaryIO, kind: str) -> None:
+    with mpl.rc_context(STYLE):
+        figure.savefig(target, format=kind, metadata=NO_TRACES.get(kind))
 
 
 def read_for_figure(path: str | Path) -> pd.DataFrame:

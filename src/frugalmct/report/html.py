@@ -168,7 +168,12 @@ def image(svg: Path, alt: str, caption: str) -> Html:
     png = svg.with_suffix(".png")
     heavy = svg.stat().st_size > HEAVIEST_SVG and png.exists()
     chosen, kind = (png, "png") if heavy else (svg, "svg+xml")
-    data = base64.b64encode(chosen.read_bytes()).decode("ascii")
+    return drawn(kind, chosen.read_bytes(), alt, caption)
+
+
+def drawn(kind: str, content: bytes, alt: str, caption: str) -> Html:
+    """A picture's bytes inside the page."""
+    data = base64.b64encode(content).decode("ascii")
     picture = Html(f'<img src="data:image/{kind};base64,{data}" alt="{escape(alt, quote=True)}">')
     return tag("figure", picture, tag("figcaption", caption))
 

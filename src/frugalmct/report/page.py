@@ -1,5 +1,6 @@
 """The page as a whole: summary, the paper's items, solvers, past the paper, data, provenance."""
 
+import io
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from frugalmct.figures.base import write_figure
+from frugalmct.figures.jobs import plot_jobs
 from frugalmct.files import write_text
 from frugalmct.report import provenance
 from frugalmct.report.claims import checked_claims
-from frugalmct.report.html import Cell, Html, gap, image, joined, section, table, tag
+from frugalmct.report.html import Cell, Html, drawn, gap, image, joined, section, table, tag
 from frugalmct.report.items import BEYOND_ITEMS, DATA_ITEMS, PAPER_ITEMS, SOLVER_ITEMS, Item
 from frugalmct.report.verdicts import BETTER, MEASURES, NOTHING, WORSE, badge, comparisons
 from frugalmct.tables import read_table
@@ -303,8 +306,13 @@ def _table(run: Run, item: Item) -> Html:
 
 
 def provenance_section(run: Run, benchmarks: Path, root: Path) -> Html:
-    times = provenance.rule_times(benchmarks)
-    shown = table(times, "Time and memory of every rule") if len(times) else gap("Times", "none was measured")
+    jobs = provenance.job_times(benchmarks)
+    times = provenance.rule_times(jobs)
+    shown = (
+        [_chart_of_jobs(jobs), table(times, "Time and memory of every rule")]
+        if len(times)
+        else [gap("Times", "none was measured")]
+    )
     config = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True, width=100)
     return section(
         "provenance",
@@ -318,7 +326,14 @@ def provenance_section(run: Run, benchmarks: Path, root: Path) -> Html:
             if len(times)
             else "",
         ),
-        shown,
+        *shown,
         tag("h3", "Configuration as run"),
         tag("details", tag("summary", "All settings"), tag("pre", config, tabindex="0")),
     )
+
+
+def _chart_of_jobs(jobs: pd.DataFrame) -> Html:
+    told = "When each job of the last run ran. The job that wrote this report is not drawn."
+    drawing = io.BytesIO()
+    write_figure(plot_jobs(jobs), drawing, "svg")
+    return drawn("svg+xml", drawing.getvalue(), f"Picture: {told}", told)

@@ -71,20 +71,27 @@ def _memory() -> str:
         return UNKNOWN
 
 
-def rule_times(benchmarks: Path) -> pd.DataFrame:
-    """Jobs, seconds and memory of every rule, the longest first, from what Snakemake measured."""
+def job_times(benchmarks: Path) -> pd.DataFrame:
+    """Rule, start, end, seconds and memory of every job, from what Snakemake measured.
+
+    It writes a job's benchmark file when the job ends: the file's own time is that end.
+    """
     rows = []
     for file in sorted(benchmarks.rglob("*.tsv")):
         try:
             measured = pd.read_csv(file, sep="\t", na_values=["-"])
         except (pd.errors.ParserError, pd.errors.EmptyDataError):
             continue
-        rule = file.relative_to(benchmarks).parts[0].removesuffix(".tsv")
-        rows += [(rule, row["s"], row.get("max_rss")) for row in measured.to_dict("records")]
-    table = pd.DataFrame(rows, columns=["rule", "seconds", "memory"])
-    if table.empty:
-        return table
-    times = table.groupby("rule").agg(
+        rule, end = file.relative_to(benchmarks).parts[0].removesuffix(".tsv"), file.stat().st_mtime
+        rows += [
+            (rule, end - row["s"], end, row["s"], row.get("max_rss")) for row in measured.to_dict("records")
+        ]
+    return pd.DataFrame(rows, columns=["rule", "start", "end", "seconds", "memory"])
+
+
+def rule_times(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Jobs, seconds and memory of every rule, the longest first."""
+    times = jobs.groupby("rule").agg(
         jobs=("seconds", "size"),
         all_jobs_seconds=("seconds", "sum"),
         longest_job_seconds=("seconds", "max"),
