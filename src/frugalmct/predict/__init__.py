@@ -13,6 +13,8 @@ from frugalmct.registry import Registry
 PREDICTORS = Registry(
     "predictor",
     {
+        "auto_sklearn": "frugalmct.predict.auto_sklearn:AutoSklearn",
+        "flaml": "frugalmct.predict.flaml:Flaml",
         "mean": "frugalmct.predict.mean:Mean",
         "random_forest": "frugalmct.predict.random_forest:RandomForest",
     },

@@ -16,6 +16,7 @@ from scipy.sparse import csc_matrix, issparse
 
 from frugalmct.errors import FrugalError
 from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
+from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.predict.trees import Forest
 from frugalmct.seeds import small_seed
 
@@ -29,11 +30,6 @@ PILOT_TREES = 10
 # steady as a new item's estimate, so that a price learnt from the former spends what it should on the latter.
 SHARE_PER_TREE = 0.4
 ROWS_PER_TREE = 6_000
-
-# Of thousands of labels the rare ones tell little and crowd out the columns that tell much.
-MAX_COLUMNS = 256
-# Trees grow several times faster on dense columns, up to this many numbers (512 MB).
-DENSE_CELLS = 1 << 27
 
 
 class RandomForest(Predictor):
@@ -64,7 +60,7 @@ class RandomForest(Predictor):
         self.max_columns = whole("max_columns", max_columns, least=1)
 
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
-        columns, table = _table(features, self.max_columns)
+        columns, table = fullest_columns(features, self.max_columns)
         training = _Training(table, accuracy, self, seed)
         leaf = self.leaf or _least(training.pilot_error, _leaf_sizes(len(accuracy)))
         grown = training.grow(self.trees, leaf, "forest")
@@ -170,16 +166,6 @@ class _Grown:
 
         with ThreadPoolExecutor(self.jobs) as pool:
             yield from pool.map(estimate, self.estimators, self.samples)
-
-
-def _table(features: Matrix, max_columns: int) -> tuple[NDArray[np.int64], Matrix]:
-    """The columns to learn from, and their table in the form on which trees grow fastest."""
-    if not issparse(features):
-        return np.arange(features.shape[1]), features
-    filled = np.bincount(features.indices[features.data != 0], minlength=features.shape[1])
-    columns = np.sort(np.argsort(-filled, kind="stable")[:max_columns])
-    table = features[:, columns].astype(np.float32)
-    return columns, table.toarray() if table.shape[0] * table.shape[1] <= DENSE_CELLS else table
 
 
 def _leaf_sizes(items: int) -> list[int]:
