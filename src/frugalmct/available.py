@@ -11,16 +11,17 @@ AUTOML_VARIABLE = "FRUGALMCT_AUTOML_PYTHON"
 AUTOML_PYTHON = ".venv-automl/bin/python"
 
 
-def automl_python(given: str | None = None) -> str:
-    """The interpreter with auto-sklearn: as given, or as the environment says, or the usual one here."""
-    return given or os.environ.get(AUTOML_VARIABLE) or AUTOML_PYTHON
+def automl_python(given: str = AUTOML_PYTHON, folder: str | Path = ".") -> str:
+    """The interpreter with auto-sklearn: as the environment variable says, or the given one of the folder."""
+    return os.environ.get(AUTOML_VARIABLE) or str(Path(folder, given))
 
 
-def missing(predictor: str, python: str | None = None) -> str | None:
+def missing(predictor: str, python: str = AUTOML_PYTHON) -> str | None:
     """Why a predictor can not be used here and how to mend it, in one sentence; None when it can be."""
     if predictor == "flaml" and (absent := [name for name in ("flaml", "lightgbm") if not find_spec(name)]):
         return f"Predictor 'flaml' needs {' and '.join(absent)}; run `pip install 'frugalmct[automl]'`."
-    if predictor == "auto_sklearn" and not os.access(automl_python(python), os.X_OK):
-        place = Path(automl_python(python)).absolute()
-        return f"Predictor 'auto_sklearn' needs a Python with auto-sklearn as {place}; run `make automl-env`."
+    if predictor == "auto_sklearn" and not os.access(python, os.X_OK):
+        return (
+            f"Predictor 'auto_sklearn' needs auto-sklearn, and {python} is not there; run `make automl-env`."
+        )
     return None

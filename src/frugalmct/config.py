@@ -50,8 +50,13 @@ def validate(config: Any, schemas: Path = SCHEMAS) -> dict[str, Any]:
     }
     for key in ("repeats", "seed"):
         filled[key] = int(filled[key])
-    for key in ("case_study", "solver_study"):
+    for key in ("case_study", "predictor_study", "solver_study", "predictor_options"):
         filled[key] = _with_defaults(filled[key], schema["properties"][key])
+    searching = schema["properties"]["predictor_options"]["properties"]
+    filled["predictor_options"] = {
+        predictor: _with_defaults(options, searching[predictor])
+        for predictor, options in filled["predictor_options"].items()
+    }
     filled["solver_study"]["items"] = [int(items) for items in filled["solver_study"]["items"]]
     _check_studies(filled, {key: entry.get("default") for key, entry in schema["properties"].items()})
     for name in selected_datasets(filled):

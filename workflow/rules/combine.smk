@@ -5,6 +5,7 @@ rule combine_answers:
     input:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
+        automl=LAUNCHER,
         code=package_code("combine_answers", PREDICTOR_MODULE),
     output:
         "results/combinations/{dataset}/{repetition}.json",
@@ -14,6 +15,7 @@ rule combine_answers:
         "results/benchmarks/combine_answers/{dataset}/{repetition}.tsv"
     conda:
         "../../envs/core.yaml"
+    threads: LEARNING_THREADS
     resources:
         mem_mb=2000,
     params:

@@ -3,9 +3,10 @@ import re
 from pathlib import Path
 
 from frugalmct.config import check_yaml, selected_datasets, validate
+from frugalmct.errors import FrugalError
 from frugalmct.job import sentence_only
 from frugalmct.locks import recover_from_kill
-from frugalmct.modules import code_files
+from frugalmct.modules import PACKAGE, code_files
 from frugalmct.paper import figures_of
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
@@ -28,8 +29,6 @@ SIMULATED = [
 ]
 # The paper shows the labels of COCO; a dataset of one's own is worth the same look.
 LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
-# What every learning job is told; a change of anything else does not run it again.
-LEARNING = {key: SETTINGS[key] for key in ("predictor", "seed")}
 LEARNING_KEYS = ("base", "budgets", "features", "metric")
 PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
 DATASET_OF_STEM = {name.lower(): name for name in DATASETS}
@@ -43,10 +42,13 @@ wildcard_constraints:
 
 def package_code(script, *plugins):
     """The package's files that a script depends on, the modules of its plug-ins given."""
-    files = code_files(WORKFLOW / "scripts" / f"{script}.py", *plugins)
+    return [from_here(file) for file in code_files(WORKFLOW / "scripts" / f"{script}.py", *plugins)]
+
+
+def from_here(file):
+    """Relative where possible: results then stay valid when the whole folder is moved."""
     here = Path.cwd()
-    # Relative where possible: results then stay valid when the whole folder is moved.
-    return [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files]
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
 
 def dataset_block(dataset, *keys):

@@ -38,7 +38,8 @@ class AutoSklearn(Predictor):
     """One multi-output ensemble.
 
     `seconds` is how long to search; `memory_mb` what a model may take; `python` the interpreter that has
-    auto-sklearn; `max_columns` the most columns used of a sparse table, the fullest ones.
+    auto-sklearn, by default that of `make automl-env`; `max_columns` the most columns used of a sparse table,
+    the fullest ones.
     """
 
     name = "auto_sklearn"
@@ -55,12 +56,12 @@ class AutoSklearn(Predictor):
         super().__init__(jobs=jobs)
         self.seconds = whole("seconds", seconds, least=auto_sklearn_job.LEAST_SECONDS)
         self.memory_mb = whole("memory_mb", memory_mb, least=1)
-        self.python = automl_python(python)
+        self.python = python or automl_python()
         self.max_columns = whole("max_columns", max_columns, least=1)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
-        if sentence := missing("auto_sklearn", self.python):
+        if sentence := missing(self.name, self.python):
             raise FrugalError(sentence)
         self._mean = accuracy.mean(axis=0)
         if len(accuracy) < LEAST_ITEMS:

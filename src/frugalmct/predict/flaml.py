@@ -44,6 +44,7 @@ class Flaml(Predictor):
     """
 
     name = "flaml"
+    libraries = ("flaml", "lightgbm")
 
     def __init__(
         self,
