@@ -56,7 +56,7 @@ class Flaml(Predictor):
     ) -> None:
         super().__init__(jobs=jobs)
         self.trials = whole("trials", trials, least=1)
-        self.seconds = seconds
+        self.seconds = _checked_seconds(seconds)
         self.max_columns = whole("max_columns", max_columns, least=1)
 
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
@@ -75,7 +75,7 @@ class Flaml(Predictor):
     def _search(self, boosting: "_Boosting") -> Parameters:
         """The parameters of least error on a fold that the trial did not see."""
         search = _cost_frugal_search(boosting.seed)
-        end = time.monotonic() + (self.seconds or np.inf)
+        end = time.monotonic() + self.seconds
         best: tuple[float, Parameters] = (np.inf, START)
         for trial in range(self.trials):
             parameters = search.suggest(str(trial))
@@ -95,6 +95,15 @@ class Flaml(Predictor):
 
     def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         self._forest = Forest.from_arrays(arrays, self._columns or 0, self._services)
+
+
+def _checked_seconds(value: Any) -> float:
+    """No limit is an endless one."""
+    if value is None:
+        return np.inf
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise FrugalError(f"seconds is {value!r}; it must be a number above 0, or None for no limit.")
+    return float(value)
 
 
 def _cost_frugal_search(seed: int) -> Any:
