@@ -34,7 +34,7 @@ def threads_of(*predictors):
 
 with sentence_only():
     if sentence := lacking(SETTINGS["predictor"]):
-        raise FrugalError(f"config: predictor is {SETTINGS['predictor']}. {sentence}")
+        raise FrugalError(f"config: {sentence}")
 
 LEARNING = learning_with(SETTINGS["predictor"])
 LAUNCHER = launcher_of(SETTINGS["predictor"])

@@ -94,7 +94,7 @@ class Flaml(Predictor):
         return {}, self._forest.arrays()
 
     def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        self._forest = Forest.from_arrays(arrays, self._columns or 0, self._services)
+        self._forest = Forest.from_arrays(arrays, self._columns or 0, self._services, boosted=True)
 
 
 def _checked_seconds(value: Any) -> float:

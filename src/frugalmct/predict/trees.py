@@ -149,22 +149,28 @@ class Forest:
         return {name: getattr(self, name) for name in TYPES}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], columns: int, services: int) -> "Forest":
-        """Only what is a forest: every walk stays inside the arrays and comes to a leaf."""
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], columns: int, services: int, *, boosted: bool = False
+    ) -> "Forest":
+        """Only what is a forest: every walk stays inside the arrays and comes to a leaf.
+
+        Leaves hold accuracies, unless the trees are `boosted`: then they hold parts of them.
+        """
         parts = {name: np.asarray(arrays[name]) for name in TYPES}
         for name, part in parts.items():
             if part.dtype != TYPES[name] or part.ndim != (2 if name == "values" else 1) or not part.size:
                 raise FrugalError(f"{name} holds {part.dtype} of shape {part.shape}")
         forest = cls(**parts)
-        forest._check(columns, services)
+        forest._check(columns, services, -np.inf if boosted else 0, np.inf if boosted else 1)
         return forest
 
-    def _check(self, columns: int, services: int) -> None:
+    def _check(self, columns: int, services: int, least: float, most: float) -> None:
         nodes = len(self.feature)
         if not len(self.threshold) == len(self.right) == nodes:
             raise FrugalError("its nodes are not all described")
         leaf = self.feature == LEAF
         inner = np.flatnonzero(~leaf)
+        in_range = least <= self.values.min() <= self.values.max() <= most
         # Children come later and the last node is a leaf: no walk can leave the nodes or turn in a circle.
         onward = leaf[-1] and np.all(self.right[inner] > inner) and _within(self.right[inner], nodes)
         checks = {
@@ -174,7 +180,8 @@ class Forest:
             "its nodes do not lead to leaves": onward,
             "its leaves have no values": _within(self.right[leaf], len(self.values)),
             f"its leaves must hold {services} values": self.values.shape[1] == services,
-            "its values must be finite": np.isfinite(self.values).all(),
+            "its values must be numbers": np.isfinite(self.values).all(),
+            f"its values must lie in [{least}, {most}]": in_range,
             "its thresholds must be numbers": not np.isnan(self.threshold).any(),
         }
         for sentence, holds in checks.items():

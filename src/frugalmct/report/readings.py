@@ -163,8 +163,8 @@ def read_routing(tables: Tables) -> list[str]:
             f"datasets and budgets; above it at {(own['gain'] > 0).sum()} of {len(own)}; "
             f"trained in {own['training_seconds'].mean():.1f} s."
         )
-    missing = table[table["gain"].isna()].drop_duplicates("predictor")
-    return [*lines, *(f"Not installed: {status}" for status in missing["status"])]
+    without = table[table["gain"].isna()].drop_duplicates("predictor")
+    return [*lines, *(f"{row.predictor.replace('_', ' ')}: {row.status}" for row in without.itertuples())]
 
 
 def read_labels(tables: Tables) -> list[str]:

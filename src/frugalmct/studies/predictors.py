@@ -54,7 +54,7 @@ def compare_predictors(
     rows: list[dict[str, Any]] = []
     for learning in learnings:
         found = (
-            [{"status": lacking[learning.predictor]}]
+            [{"status": f"not installed: {lacking[learning.predictor]}"}]
             if learning.predictor in lacking
             else _outcomes(market, parts, combination, plans, learning)
         )

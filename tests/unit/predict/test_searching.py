@@ -36,7 +36,7 @@ def test_boosters_as_a_forest_estimate_what_lightgbm_does():
     new = learnable(seed=1)[0]
     theirs = np.column_stack([model.predict(new[:, columns]) for model in models])
     np.testing.assert_allclose(forest.estimate(new), theirs, atol=1e-5)
-    again = Forest.from_arrays(forest.arrays(), columns=6, services=2)
+    again = Forest.from_arrays(forest.arrays(), columns=6, services=2, boosted=True)
     np.testing.assert_array_equal(again.estimate(new), forest.estimate(new))
 
 
