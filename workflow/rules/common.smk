@@ -2,6 +2,7 @@
 import re
 from pathlib import Path
 
+from frugalmct.available import automl_python, missing
 from frugalmct.config import check_yaml, selected_datasets, validate
 from frugalmct.errors import FrugalError
 from frugalmct.job import sentence_only
@@ -30,6 +31,13 @@ SIMULATED = [
 # The paper shows the labels of COCO; a dataset of one's own is worth the same look.
 LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
 LEARNING_KEYS = ("base", "budgets", "features", "metric")
+# auto-sklearn runs in a Python of its own; jobs find it, once tried, behind a launcher.
+AUTO_SKLEARN = "auto_sklearn"
+AUTOML_LAUNCHER = "results/automl/python"
+CONDA = any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
+AUTOML_PYTHON = automl_python(
+    SETTINGS["predictor_options"][AUTO_SKLEARN]["python"], workflow.basedir
+)
 PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
 DATASET_OF_STEM = {name.lower(): name for name in DATASETS}
 
@@ -66,3 +74,35 @@ def source_files(wildcards):
     """The data file of a market that is read from one."""
     path = SETTINGS["datasets"][wildcards.dataset]["source"].get("path")
     return [path] if path else []
+
+
+def lacking(predictor):
+    """Why a predictor can not be used; with conda Snakemake makes all that is needed."""
+    return None if CONDA else missing(predictor, from_here(Path(AUTOML_PYTHON)))
+
+
+def learning_with(predictor):
+    """What a job that learns with this predictor is told; a change of anything else does not run it again."""
+    options = SETTINGS["predictor_options"].get(predictor, {})
+    if predictor == AUTO_SKLEARN:
+        options = {key: options[key] for key in ("seconds", "memory_mb")}
+        options["python"] = AUTOML_LAUNCHER
+    return {"predictor": predictor, "options": options, "seed": SETTINGS["seed"]}
+
+
+def launcher_of(*predictors):
+    """The checked Python, as input of jobs that learn with auto-sklearn."""
+    return [AUTOML_LAUNCHER] if AUTO_SKLEARN in predictors else []
+
+
+def threads_of(*predictors):
+    return SETTINGS["predictor_options"][AUTO_SKLEARN]["cores"] if AUTO_SKLEARN in predictors else 1
+
+
+with sentence_only():
+    if sentence := lacking(SETTINGS["predictor"]):
+        raise FrugalError(f"config: {sentence}")
+
+LEARNING = learning_with(SETTINGS["predictor"])
+LAUNCHER = launcher_of(SETTINGS["predictor"])
+LEARNING_THREADS = threads_of(SETTINGS["predictor"])

@@ -5,7 +5,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from frugalmct.figures.base import INK, legend_below, marks, panels, picture, title_of
+from frugalmct.figures.base import (
+    FEWEST_FOR_BAND,
+    INK,
+    legend_below,
+    marks,
+    panels,
+    picture,
+    title_of,
+)
 from frugalmct.figures.methods import Look
 from frugalmct.figures.predictors import DUMMIES, predictor_name
 
@@ -38,6 +46,8 @@ def plot_predictors(table: pd.DataFrame) -> Figure:
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, predictors: list[str]) -> None:
+    if rows["repetitions"].max() < FEWEST_FOR_BAND:
+        rows = rows.assign(gain_low=np.nan, gain_high=np.nan)
     shown = 100 * rows.loc[~rows["predictor"].isin(DUMMIES), ["gain", "gain_low", "gain_high"]]
     reach = max(float(np.nanmax(np.abs(shown.to_numpy()), initial=0.0)), 0.2) * 1.15
     axis.set_xlim(-reach, reach)
