@@ -71,7 +71,7 @@ def test_defaults_are_filled_in(config):
         "seed": 2022,
         "predictor": "random_forest",
         "predictor_options": {
-            "flaml": {"trials": 15, "seconds": None},
+            "flaml": {"trials": 10, "seconds": None},
             "auto_sklearn": {
                 "seconds": 60,
                 "memory_mb": 1500,

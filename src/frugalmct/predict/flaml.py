@@ -23,7 +23,7 @@ from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.predict.trees import Forest
 from frugalmct.seeds import generator, small_seed
 
-TRIALS = 15
+TRIALS = 10
 # A trial is judged on one of these folds; the estimates of the training items come from all of them.
 FOLDS = 4
 # Fewer items than this have no folds that teach something: one leaf, the average, is all there is to learn.

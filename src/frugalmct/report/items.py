@@ -236,7 +236,8 @@ BEYOND_ITEMS = (
         "Routing with other predictors",
         readings.read_routing,
         "The paper says that AutoML in place of the forest performs similarly, and prints no numbers. Gains "
-        "are over the first predictor in the same repetition; accuracy and gain are in points.",
+        "are over the first predictor in the same repetition; accuracy and gain are in points, training "
+        "in seconds of processor time.",
         ("predictors",),
         shown=predictor_rows,
     ),

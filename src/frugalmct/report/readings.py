@@ -161,7 +161,7 @@ def read_routing(tables: Tables) -> list[str]:
         lines.append(
             f"{name.replace('_', ' ')}: {100 * own['gain'].mean():+.2f} points against {against}, mean over "
             f"datasets and budgets; above it at {(own['gain'] > 0).sum()} of {len(own)}; "
-            f"trained in {own['training_seconds'].mean():.1f} s."
+            f"trained in {own['training_seconds'].mean():.1f} s of processor time."
         )
     without = table[table["gain"].isna()].drop_duplicates("predictor")
     return [*lines, *(f"{row.predictor.replace('_', ' ')}: {row.status}" for row in without.itertuples())]
