@@ -72,7 +72,9 @@ def search(autosklearn, features, accuracy, request, folder):
         resampling_strategy_arguments={"train_size": 0.8},
         tmp_folder=str(folder),
     )
-    model.fit(features, accuracy if accuracy.shape[1] > 1 else accuracy[:, 0])
+    # Whole numbers, such as accuracies of only 0 and 1, would be taken for classes.
+    target = 0.25 + accuracy / 2
+    model.fit(features, target if target.shape[1] > 1 else target[:, 0])
     print(model.sprint_statistics())
     if "Success" not in model.cv_results_["status"]:
         tell(
@@ -83,7 +85,7 @@ def search(autosklearn, features, accuracy, request, folder):
 
 
 def predicted(model, items):
-    return model.predict(items).reshape(items.shape[0], -1)
+    return 2 * model.predict(items).reshape(items.shape[0], -1) - 0.5
 
 
 def estimate(folder):
