@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from frugalmct.figures.base import (
     FEWEST_FOR_BAND,
     INK,
+    grid_shape,
     legend_below,
     marks,
     panels,
@@ -15,7 +16,7 @@ from frugalmct.figures.base import (
     title_of,
 )
 from frugalmct.figures.methods import Look
-from frugalmct.figures.predictors import DUMMIES, predictor_name
+from frugalmct.figures.predictors import DUMMIES
 
 TITLE = "Routing with other predictors"
 LEVELS = (
@@ -32,17 +33,22 @@ def plot_predictors(table: pd.DataFrame) -> Figure:
     """A panel a dataset, a line a predictor, a mark a budget; the first predictor is the line at 0."""
     reference, *others = (str(name) for name in table["predictor"].unique())
     datasets = list(table["dataset"].unique())
-    figure = Figure(figsize=(max(2.9 * min(len(datasets), 3), 5.4), 1.7 + 0.42 * max(len(others), 1)))
-    axes = panels(figure, len(datasets), widest=len(datasets), sharey=True)
+    rows, columns = grid_shape(len(datasets))
+    figure = Figure(figsize=(max(2.9 * columns, 5.4), 0.7 + rows * (1 + 0.42 * max(len(others), 1))))
+    axes = panels(figure, len(datasets), sharey=True)
     for axis, dataset in zip(axes, datasets, strict=True):
         _panel(axis, table[table["dataset"] == dataset], others)
         axis.set_title(dataset)
         axis.set_xlabel("gain in accuracy (points)")
-    axes[0].set_yticks(np.arange(len(others)), [predictor_name(name) for name in others])
+    axes[0].set_yticks(np.arange(len(others)), [_name(name) for name in others])
     axes[0].set_ylim(len(others) - 0.5, -0.5)
-    title_of(figure, f"{TITLE}: gain over {predictor_name(reference)}")
+    title_of(figure, f"{TITLE}: gain over {_name(reference)}")
     legend_below(figure, axes, len(LEVELS))
     return figure
+
+
+def _name(predictor: str) -> str:
+    return predictor.replace("_", " ")
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, predictors: list[str]) -> None:

@@ -118,16 +118,19 @@ class AutoSklearn(Predictor):
 
 def _finished(command: list[str], seconds: int) -> tuple[int, str, str]:
     """Exit code, output and errors of a program; it and all that it started are ended when time is up."""
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=_environment(),
-        start_new_session=True,
-    )
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=_environment(),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise FrugalError(f"{command[0]} can not be started ({error}); run `make automl-env`.") from None
     try:
         output, trouble = process.communicate(timeout=seconds)
     except BaseException as error:

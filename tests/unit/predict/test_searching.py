@@ -87,6 +87,11 @@ def test_without_its_python_auto_sklearn_says_how_to_make_it(tmp_path):
         predictor.fit(*learnable())
 
 
+def test_what_is_no_program_is_told_too(tmp_path):
+    with pytest.raises(FrugalError, match="can not be started"):
+        make_predictor("auto_sklearn", python=str(tmp_path)).fit(*learnable())
+
+
 def test_the_wrong_python_is_found_out_by_the_job_itself():
     predictor = make_predictor("auto_sklearn", python=sys.executable)
     with pytest.raises(FrugalError, match=r"auto-sklearn runs on 3\.9; run `make automl-env`"):
