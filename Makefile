@@ -6,6 +6,11 @@ VENV := .venv
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
+# auto-sklearn runs on Python 3.9 alone: one on the path or of pyenv's; AUTOML_PYTHON=... overrides.
+AUTOML := .venv-automl
+AUTOML_PYTHON ?= $(shell for python in python3.9 $${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.9.*/bin/python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 9))' 2>/dev/null && echo $$python && break; done)
+
 RUN := $(VENV)/bin/python -m
 READY := $(VENV)/ready
 # The environment refers to this folder by its full name: in a moved or copied folder it is made anew.
@@ -14,7 +19,7 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo results plan test test-slow bench lint format lock clean
+.PHONY: help demo results plan test test-slow bench lint format lock clean automl-env automl-python
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,6 +34,11 @@ results: $(READY) ## every table and figure, in results/ (CORES=4 to use fewer c
 
 plan: $(READY) ## the jobs and the expected time of `make results`, without running anything
 	@$(RUN) frugalmct plan --cores $(CORES)
+
+automl-env: $(AUTOML)/ready ## auto-sklearn in an environment of its own, .venv-automl (a few minutes)
+
+automl-python: # the Python 3.9 that automl-env would use; empty if there is none
+	@echo "$(AUTOML_PYTHON)"
 
 test: $(READY) ## the fast tests
 	$(RUN) pytest -n auto --dist loadgroup
@@ -54,7 +64,7 @@ clean: ## remove what was generated, except the environment
 	rm -rf demo
 	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
 	rm -rf .snakemake .pytest_cache .ruff_cache .hypothesis build
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './$(VENV)*/*' -prune -exec rm -rf {} +
 
 # The mark is written last and removed first: a build that was cut off starts over.
 $(READY): requirements.lock pyproject.toml
@@ -66,10 +76,21 @@ $(READY): requirements.lock pyproject.toml
 	$(RUN) pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@printf '%s\n' '$(CURDIR)' > $(READY)
 
+# pyrfr is built with the swig that the first line installs.
+$(AUTOML)/ready: envs/automl-build.txt envs/automl-requirements.txt
+	@test -n "$(AUTOML_PYTHON)" || { echo "No Python 3.9 was found; install one, or name it: make automl-env AUTOML_PYTHON=/path/to/python3.9"; exit 1; }
+	rm -f $@
+	$(AUTOML_PYTHON) -m venv --clear $(AUTOML)
+	$(AUTOML)/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/automl-build.txt
+	PATH="$(CURDIR)/$(AUTOML)/bin:$$PATH" $(AUTOML)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation --requirement envs/automl-requirements.txt
+	$(AUTOML)/bin/python -W ignore -c 'import autosklearn.regression'
+	@touch $@
+
 lock: ## choose the newest versions of everything anew, for requirements.lock
 	@rm -rf $(VENV)-lock
 	$(PYTHON) -m venv $(VENV)-lock
-	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[workflow,slurm,dev]'
+	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[automl,workflow,slurm,dev]'
 	@{ echo "# Exact versions, written by \`make lock\` from pyproject.toml; \`make\` installs them into $(VENV)."; \
 	$(VENV)-lock/bin/python -m pip freeze --all --exclude-editable --exclude pip --exclude wheel; } > requirements.lock.new
 	@rm -rf $(VENV)-lock

@@ -17,6 +17,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/automl.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/split.smk"
 include: "workflow/rules/combine.smk"

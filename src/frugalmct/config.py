@@ -48,10 +48,13 @@ def validate(config: Any, schemas: Path = SCHEMAS) -> dict[str, Any]:
         name: _complete_dataset(name, _with_defaults(block, dataset_schema))
         for name, block in filled["datasets"].items()
     }
-    for key in ("repeats", "seed"):
-        filled[key] = int(filled[key])
-    for key in ("case_study", "solver_study"):
+    for key in ("case_study", "predictor_study", "solver_study", "predictor_options"):
         filled[key] = _with_defaults(filled[key], schema["properties"][key])
+    searching = schema["properties"]["predictor_options"]["properties"]
+    filled["predictor_options"] = {
+        predictor: _with_defaults(options, searching[predictor])
+        for predictor, options in filled["predictor_options"].items()
+    }
     filled["solver_study"]["items"] = [int(items) for items in filled["solver_study"]["items"]]
     _check_studies(filled, {key: entry.get("default") for key, entry in schema["properties"].items()})
     for name in selected_datasets(filled):
@@ -348,7 +351,8 @@ def _with_defaults(block: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
     filled = {}
     for key, entry in schema["properties"].items():
         if key in block:
-            filled[key] = block[key]
+            # A whole number may have been written as 3.0.
+            filled[key] = int(block[key]) if entry.get("type") == "integer" else block[key]
         elif "default" in entry:
             filled[key] = list(entry["default"]) if isinstance(entry["default"], list) else entry["default"]
     return filled

@@ -31,6 +31,7 @@ def learning_of(
     features = block["features"]
     return Learning(
         predictor=learning["predictor"],
+        options=learning["options"],
         features=None if features == "auto" else features,
         metric=block["metric"],
         labels_per_item=block.get("labels_per_item"),

@@ -20,6 +20,7 @@ def untouched(project: Project, tmp_path) -> Project:
         ("sclae: 0.1", "config: sclae is not a key of the configuration; did you mean 'scale'?"),
         ("only: [PASKAL]", "config: only[0] is 'PASKAL', which is no dataset; did you mean 'PASCAL'?"),
         ("only: [own]", "config: datasets.own.source.path is 'own.jsonl', and there is no such file in "),
+        ("predictor: auto_sklearn", "bin/python, which is not there; run `make automl-env`."),
         ("scale: 0.1\nscale: 0.2", "line 2: the key 'scale' is given twice; keep one of them."),
     ],
 )
@@ -54,4 +55,4 @@ def test_a_mistake_in_the_data_is_told_on_the_console_and_traced_in_the_log(fini
 
 def test_tiny_stays_on_top_of_the_projects_config():
     tiny = yaml.safe_load((PROJECT / "tests" / "config" / "tiny.yaml").read_text(encoding="utf-8"))
-    assert set(tiny) == {"only", "scale", "repeats", "solver_study", "datasets"}
+    assert set(tiny) == {"only", "scale", "repeats", "solver_study", "predictor_options", "datasets"}

@@ -58,7 +58,7 @@ def test_defaults_are_filled_in(config):
     given = copy.deepcopy(config)
     valid = validate(config)
     assert config == given, "what was given stays as it is"
-    studies = ("case_study", "training_size", "solver_study", "datasets")
+    studies = ("case_study", "training_size", "solver_study", "predictor_study", "datasets")
     assert {key: value for key, value in valid.items() if key not in studies} == {
         "data": "simulated",
         "release_dir": None,
@@ -70,6 +70,15 @@ def test_defaults_are_filled_in(config):
         "validation_share": 0.2,
         "seed": 2022,
         "predictor": "random_forest",
+        "predictor_options": {
+            "flaml": {"trials": 10, "seconds": None},
+            "auto_sklearn": {
+                "seconds": 60,
+                "memory_mb": 1500,
+                "cores": 1,
+                "python": ".venv-automl/bin/python",
+            },
+        },
         "silence": "abstain",
         "delta": 0.01,
         "compress_markets": False,
@@ -96,6 +105,8 @@ def test_lists_of_choices_are_those_of_the_code():
     assert block["source"]["properties"]["kind"]["enum"] == SOURCES.names()
     assert block["features"]["examples"] == ["auto", *KINDS]
     assert sorted(schema["properties"]["predictor"]["enum"]) == PREDICTORS.names()
+    compared = schema["properties"]["predictor_study"]["properties"]["predictors"]
+    assert sorted(compared["items"]["enum"]) == sorted(compared["default"]) == PREDICTORS.names()
 
 
 def test_numbers_become_one_kind_and_budgets_are_sorted(config):

@@ -16,6 +16,7 @@ from frugalmct.figures.labels import plot_label_distribution
 from frugalmct.figures.losses import plot_loss_split
 from frugalmct.figures.methods import LOOKS, in_order, look_of
 from frugalmct.figures.per_label import plot_per_label
+from frugalmct.figures.predictor_study import plot_predictors
 from frugalmct.figures.predictors import plot_predictor_quality
 from frugalmct.figures.savings import plot_cost_savings
 from frugalmct.figures.solvers import plot_solver_runtime
@@ -28,6 +29,7 @@ PLOTS = {
     "cost_savings": plot_cost_savings,
     "ensembles": plot_ensembles,
     "predictor_quality": plot_predictor_quality,
+    "predictors": plot_predictors,
     "training_size": plot_training_size,
     "solver_runtime": plot_solver_runtime,
     "per_label": plot_per_label,

@@ -41,7 +41,7 @@ def rules() -> dict[str, str]:
     found = {}
     for file in RULE_FILES:
         for text in re.split(r"(?m)^(?=rule )", file.read_text(encoding="utf-8"))[1:]:
-            if "script:" in text:
+            if "script:" in text or "shell:" in text:
                 found[re.match(r"rule (\w+):", text)[1]] = text
     return found
 
@@ -51,14 +51,16 @@ def test_rules_are_complete(rule):
     text = rules()[rule]
     for directive in ("log:", "benchmark:", "message:", "conda:", "mem_mb=growing(", "code="):
         assert directive in text, f"rule {rule} has no {directive}"
-    assert f'"../scripts/{rule}.py"' in text, "the script has the rule's name"
+    assert "shell:" in text or f'"../scripts/{rule}.py"' in text, "the script has the rule's name"
     assert "run:" not in text
     assert re.fullmatch(r"[a-z]+_[a-z_]+", rule), "rules are verb_noun"
 
 
 def test_every_script_belongs_to_a_rule_and_is_short():
     scripts = sorted((PROJECT / "workflow" / "scripts").glob("*.py"))
-    assert [script.stem for script in scripts] == sorted(rules())
+    assert [script.stem for script in scripts] == sorted(
+        rule for rule, text in rules().items() if "script:" in text
+    )
     for script in scripts:
         assert len(script.read_text(encoding="utf-8").splitlines()) <= 25, script.name
 
@@ -80,6 +82,18 @@ def test_the_lock_pins_exact_versions_only():
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", pin) for pin in pins)
     assert {"numpy", "snakemake", "pytest", "setuptools"} <= {pin.split("==")[0].lower() for pin in pins}
     assert not {"pip", "wheel", "frugalmct"} & {pin.split("==")[0].lower() for pin in pins}
+
+
+def test_the_environment_of_auto_sklearn_is_pinned_and_conda_has_the_same_versions():
+    pins = {}
+    for name in ("automl-build.txt", "automl-requirements.txt"):
+        lines = (PROJECT / "envs" / name).read_text(encoding="utf-8").splitlines()
+        pins |= dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert pins["auto-sklearn"] == "0.15.0"
+    assert int(pins["setuptools"].split(".")[0]) < 66 and pins["Cython"].startswith("0.")
+    environment = (PROJECT / "envs" / "automl.yaml").read_text(encoding="utf-8")
+    found = dict(re.findall(r"(?m)^  - ([\w-]+)=([\d.]+)$", environment))
+    assert found.pop("python") == "3.9" and found and found == {name: pins[name] for name in found}
 
 
 def test_the_conda_environment_has_the_locked_versions():

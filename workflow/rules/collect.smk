@@ -20,6 +20,7 @@ rule tables:
         "results/tables/cost_savings.csv",
         "results/tables/ensembles.csv",
         "results/tables/predictor_quality.csv",
+        "results/tables/predictors.csv",
         "results/tables/beyond.csv",
         "results/tables/cheapest_budget.csv",
         "results/tables/solver_agreement.csv",
@@ -37,6 +38,7 @@ rule figures:
                 "cost_savings",
                 "ensembles",
                 "predictor_quality",
+                "predictors",
                 "training_size",
                 "loss_split",
                 *(f"case_study{ending}" for ending in CASE_OF_ENDING),
@@ -71,6 +73,12 @@ rule predictions:
 rule headlines:
     input:
         expand("results/headlines/{dataset}.txt", dataset=DATASETS),
+
+
+rule predictors:
+    input:
+        "results/tables/predictors.csv",
+        expand("results/figures/predictors.{format}", format=["svg", "png"]),
 
 
 rule report:

@@ -2,10 +2,12 @@
 import re
 from pathlib import Path
 
+from frugalmct.available import automl_python, missing
 from frugalmct.config import check_yaml, selected_datasets, validate
+from frugalmct.errors import FrugalError
 from frugalmct.job import sentence_only
 from frugalmct.locks import recover_from_kill
-from frugalmct.modules import code_files
+from frugalmct.modules import PACKAGE, code_files
 from frugalmct.paper import figures_of
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
@@ -28,9 +30,14 @@ SIMULATED = [
 ]
 # The paper shows the labels of COCO; a dataset of one's own is worth the same look.
 LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
-# What every learning job is told; a change of anything else does not run it again.
-LEARNING = {key: SETTINGS[key] for key in ("predictor", "seed", "silence")}
 LEARNING_KEYS = ("features", "metric")
+# auto-sklearn runs in a Python of its own; jobs find it, once tried, behind a launcher.
+AUTO_SKLEARN = "auto_sklearn"
+AUTOML_LAUNCHER = "results/automl/python"
+CONDA = any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
+AUTOML_PYTHON = automl_python(
+    SETTINGS["predictor_options"][AUTO_SKLEARN]["python"], workflow.basedir
+)
 PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
 DATASET_OF_STEM = {name.lower(): name for name in DATASETS}
 
@@ -43,10 +50,13 @@ wildcard_constraints:
 
 def package_code(script, *plugins):
     """The package's files that a script depends on, the modules of its plug-ins given."""
-    files = code_files(WORKFLOW / "scripts" / f"{script}.py", *plugins)
+    return [from_here(file) for file in code_files(WORKFLOW / "scripts" / f"{script}.py", *plugins)]
+
+
+def from_here(file):
+    """Relative where possible: results then stay valid when the whole folder is moved."""
     here = Path.cwd()
-    # Relative where possible: results then stay valid when the whole folder is moved.
-    return [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files]
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
 
 def growing(megabytes):
@@ -69,3 +79,37 @@ def source_files(wildcards):
     """The data file of a market that is read from one."""
     path = SETTINGS["datasets"][wildcards.dataset]["source"].get("path")
     return [path] if path else []
+
+
+def lacking(predictor):
+    """Why a predictor can not be used; with conda Snakemake makes all that is needed."""
+    return None if CONDA else missing(predictor, from_here(Path(AUTOML_PYTHON)))
+
+
+def learning_with(predictor):
+    """What a job that learns with this predictor is told; a change of anything else does not run it again."""
+    options = SETTINGS["predictor_options"].get(predictor, {})
+    if predictor == AUTO_SKLEARN:
+        options = {key: options[key] for key in ("seconds", "memory_mb")}
+        options["python"] = AUTOML_LAUNCHER
+    return {"predictor": predictor, "options": options} | {
+        key: SETTINGS[key] for key in ("seed", "silence")
+    }
+
+
+def launcher_of(*predictors):
+    """The checked Python, as input of jobs that learn with auto-sklearn."""
+    return [AUTOML_LAUNCHER] if AUTO_SKLEARN in predictors else []
+
+
+def threads_of(*predictors):
+    return SETTINGS["predictor_options"][AUTO_SKLEARN]["cores"] if AUTO_SKLEARN in predictors else 1
+
+
+with sentence_only():
+    if sentence := lacking(SETTINGS["predictor"]):
+        raise FrugalError(f"config: {sentence}")
+
+LEARNING = learning_with(SETTINGS["predictor"])
+LAUNCHER = launcher_of(SETTINGS["predictor"])
+LEARNING_THREADS = threads_of(SETTINGS["predictor"])

@@ -146,6 +146,32 @@ rule plot_predictor_quality:
         "../scripts/plot_predictor_quality.py"
 
 
+rule plot_predictors:
+    input:
+        table="results/tables/predictors.csv",
+        statistics="results/tables/dataset_statistics.csv",
+        code=package_code("plot_predictors"),
+    output:
+        report(
+            "results/figures/predictors.svg",
+            caption="../report/figure_predictors.rst",
+            category="Past the paper",
+        ),
+        "results/figures/predictors.png",
+    log:
+        "results/logs/plot_predictors.log",
+    benchmark:
+        "results/benchmarks/plot_predictors.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=growing(500),
+    message:
+        "Figure of routing with other predictors"
+    script:
+        "../scripts/plot_predictors.py"
+
+
 rule plot_training_size:
     input:
         table="results/tables/training_size.csv",

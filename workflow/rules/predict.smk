@@ -6,6 +6,7 @@ rule predict_accuracy:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
+        automl=LAUNCHER,
         code=package_code("predict_accuracy", PREDICTOR_MODULE),
     output:
         "results/predictions/{dataset}/{repetition}.npz",
@@ -15,6 +16,7 @@ rule predict_accuracy:
         "results/benchmarks/predict_accuracy/{dataset}/{repetition}.tsv"
     conda:
         "../../envs/core.yaml"
+    threads: LEARNING_THREADS
     resources:
         mem_mb=growing(2000),
     params:

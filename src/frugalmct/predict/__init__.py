@@ -13,6 +13,9 @@ from frugalmct.registry import Registry
 PREDICTORS = Registry(
     "predictor",
     {
+        "auto_sklearn": "frugalmct.predict.auto_sklearn:AutoSklearn",
+        "extra_trees": "frugalmct.predict.extra_trees:ExtraTrees",
+        "flaml": "frugalmct.predict.flaml:Flaml",
         "mean": "frugalmct.predict.mean:Mean",
         "random_forest": "frugalmct.predict.random_forest:RandomForest",
     },

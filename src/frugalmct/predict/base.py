@@ -23,6 +23,8 @@ class Predictor(ABC):
     """
 
     name: ClassVar[str]
+    # What is imported on first use: not part of the time that learning takes.
+    libraries: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, *, jobs: int = 1) -> None:
         self.jobs = whole("jobs", jobs, least=1)

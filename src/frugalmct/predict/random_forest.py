@@ -8,7 +8,7 @@ and routing then does worse than always calling one service.
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from scipy.sparse import csc_matrix, issparse
 
 from frugalmct.errors import FrugalError
 from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
+from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.predict.trees import Forest
 from frugalmct.seeds import small_seed
 
@@ -30,28 +31,26 @@ PILOT_TREES = 10
 SHARE_PER_TREE = 0.4
 ROWS_PER_TREE = 3_000
 
-# Of thousands of labels the rare ones tell little and crowd out the columns that tell much.
-MAX_COLUMNS = 256
-# Trees grow several times faster on dense columns, up to this many numbers (512 MB).
-DENSE_CELLS = 1 << 27
-
 
 class RandomForest(Predictor):
     """A multi-output forest.
 
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
-    each split (a share, a number, or `sqrt`); `rows_per_tree` the most items a tree sees; `max_columns` the
-    most columns used of a sparse table, the fullest ones.
+    each split (a share, a number, or `sqrt`; by default `share_tried`); `rows_per_tree` the most items a tree
+    sees; `max_columns` the most columns used of a sparse table, the fullest ones.
     """
 
     name = "random_forest"
+    libraries = ("sklearn.ensemble",)
+    grower: ClassVar[str] = "RandomForestRegressor"
+    share_tried: ClassVar[float] = 0.25
 
     def __init__(
         self,
         *,
         trees: int = TREES,
         leaf: int | None = None,
-        max_features: str | float | int = 0.25,
+        max_features: str | float | int | None = None,
         rows_per_tree: int = ROWS_PER_TREE,
         max_columns: int = MAX_COLUMNS,
         jobs: int = 1,
@@ -59,12 +58,12 @@ class RandomForest(Predictor):
         super().__init__(jobs=jobs)
         self.trees = whole("trees", trees, least=1)
         self.leaf = None if leaf is None else whole("leaf", leaf, least=1)
-        self.max_features = _checked_max_features(max_features)
+        self.max_features = _checked_max_features(self.share_tried if max_features is None else max_features)
         self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
         self.max_columns = whole("max_columns", max_columns, least=1)
 
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
-        columns, table = _table(features, self.max_columns)
+        columns, table = fullest_columns(features, self.max_columns)
         training = _Training(table, accuracy, self, seed)
         leaf = self.leaf or _least(training.pilot_error, _leaf_sizes(len(accuracy)))
         grown = training.grow(self.trees, leaf, "forest")
@@ -101,16 +100,17 @@ class _Training:
     seed: int
 
     def grow(self, trees: int, leaf: int, purpose: str) -> "_Grown":
-        from sklearn.ensemble import RandomForestRegressor
+        from sklearn import ensemble
 
         rows = min(self.options.rows_per_tree, round(SHARE_PER_TREE * len(self.accuracy)))
-        forest = RandomForestRegressor(
+        forest = getattr(ensemble, self.options.grower)(
             trees,
             min_samples_leaf=leaf,
             max_features=self.options.max_features,
+            bootstrap=True,
             max_samples=max(rows, 1),
             n_jobs=self.options.jobs,
-            random_state=small_seed(self.seed, "random_forest", purpose),
+            random_state=small_seed(self.seed, self.options.name, purpose),
         )
         target = self.accuracy if self.accuracy.shape[1] > 1 else self.accuracy.ravel()
         forest.fit(csc_matrix(self.table) if issparse(self.table) else self.table, target)
@@ -170,16 +170,6 @@ class _Grown:
 
         with ThreadPoolExecutor(self.jobs) as pool:
             yield from pool.map(estimate, self.estimators, self.samples)
-
-
-def _table(features: Matrix, max_columns: int) -> tuple[NDArray[np.int64], Matrix]:
-    """The columns to learn from, and their table in the form on which trees grow fastest."""
-    if not issparse(features):
-        return np.arange(features.shape[1]), features
-    filled = np.bincount(features.indices[features.data != 0], minlength=features.shape[1])
-    columns = np.sort(np.argsort(-filled, kind="stable")[:max_columns])
-    table = features[:, columns].astype(np.float32)
-    return columns, table.toarray() if table.shape[0] * table.shape[1] <= DENSE_CELLS else table
 
 
 def _leaf_sizes(items: int) -> list[int]:

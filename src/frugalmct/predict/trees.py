@@ -5,7 +5,7 @@ node after it, `right` names the other. In a leaf `feature` is -1 and `right` is
 A node takes 12 bytes, a leaf 4 more for each service: 100 trees of 5,000 leaves and 4 services, 20 MB.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,6 +71,37 @@ class Forest:
             grown,
         )
 
+    @classmethod
+    def of_boosters(cls, boosters: Sequence[Any], columns: NDArray[np.int64]) -> "Forest":
+        """From LightGBM's fitted boosters, one a service, grown on these columns of the features.
+
+        Boosted trees add up where a forest's are averaged: each leaf holds its value times the number of
+        trees, for its own service, and 0 for the others.
+        """
+        roots, nodes, values = [], [], []
+        for service, booster in enumerate(boosters):
+            for tree in booster.dump_model()["tree_info"]:
+                roots.append(len(nodes))
+                _add_tree(tree["tree_structure"], service, nodes, values)
+        feature, threshold, right = zip(*nodes, strict=True)
+        table = np.zeros((len(values), len(boosters)), dtype=np.float32)
+        services, leaf_values = zip(*values, strict=True)
+        table[np.arange(len(values)), services] = np.multiply(leaf_values, len(roots))
+        return cls(
+            columns.astype(np.int32),
+            np.array(roots, dtype=np.int32),
+            np.array(feature, dtype=np.int32),
+            _rounded_down(np.array(threshold)),
+            np.array(right, dtype=np.int32),
+            table,
+        )
+
+    @classmethod
+    def constant(cls, values: NDArray[np.float64]) -> "Forest":
+        """One tree that is one leaf."""
+        one = np.zeros(1, dtype=np.int32)
+        return cls(one, one, one + LEAF, one.astype(np.float32), one, values[None].astype(np.float32))
+
     def estimate(self, features: Matrix, jobs: int = 1) -> Estimates:
         """(items, services): the mean of the trees."""
         features = features[:, self.columns]
@@ -118,22 +149,28 @@ class Forest:
         return {name: getattr(self, name) for name in TYPES}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], columns: int, services: int) -> "Forest":
-        """Only what is a forest: every walk stays inside the arrays and comes to a leaf."""
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], columns: int, services: int, *, boosted: bool = False
+    ) -> "Forest":
+        """Only what is a forest: every walk stays inside the arrays and comes to a leaf.
+
+        Leaves hold accuracies, unless the trees are `boosted`: then they hold parts of them.
+        """
         parts = {name: np.asarray(arrays[name]) for name in TYPES}
         for name, part in parts.items():
             if part.dtype != TYPES[name] or part.ndim != (2 if name == "values" else 1) or not part.size:
                 raise FrugalError(f"{name} holds {part.dtype} of shape {part.shape}")
         forest = cls(**parts)
-        forest._check(columns, services)
+        forest._check(columns, services, -np.inf if boosted else 0, np.inf if boosted else 1)
         return forest
 
-    def _check(self, columns: int, services: int) -> None:
+    def _check(self, columns: int, services: int, least: float, most: float) -> None:
         nodes = len(self.feature)
         if not len(self.threshold) == len(self.right) == nodes:
             raise FrugalError("its nodes are not all described")
         leaf = self.feature == LEAF
         inner = np.flatnonzero(~leaf)
+        in_range = least <= self.values.min() <= self.values.max() <= most
         # Children come later and the last node is a leaf: no walk can leave the nodes or turn in a circle.
         onward = leaf[-1] and np.all(self.right[inner] > inner) and _within(self.right[inner], nodes)
         checks = {
@@ -143,12 +180,32 @@ class Forest:
             "its nodes do not lead to leaves": onward,
             "its leaves have no values": _within(self.right[leaf], len(self.values)),
             f"its leaves must hold {services} values": self.values.shape[1] == services,
-            "its values must lie in [0, 1]": self.values.min() >= 0 and self.values.max() <= 1,
+            "its values must be numbers": np.isfinite(self.values).all(),
+            f"its values must lie in [{least}, {most}]": in_range,
             "its thresholds must be numbers": not np.isnan(self.threshold).any(),
         }
         for sentence, holds in checks.items():
             if not holds:
                 raise FrugalError(sentence)
+
+
+def _add_tree(
+    top: dict[str, Any], service: int, nodes: list[tuple[int, float, int]], values: list[tuple[int, float]]
+) -> None:
+    """A booster's tree, appended in depth-first order to the nodes and leaf values of those before it."""
+    waiting = [(top, -1)]
+    while waiting:
+        node, parent = waiting.pop()
+        if parent >= 0:
+            nodes[parent] = (*nodes[parent][:2], len(nodes))
+        if "leaf_value" in node:
+            nodes.append((LEAF, 0.0, len(values)))
+            values.append((service, node["leaf_value"]))
+        else:
+            if node["decision_type"] != "<=" or node["missing_type"] != "None":
+                raise AssertionError("LightGBM split by something else than a threshold")
+            waiting += [(node["right_child"], len(nodes)), (node["left_child"], -1)]
+            nodes.append((node["split_feature"], node["threshold"], 0))
 
 
 def _within(numbers: NDArray[np.int32], limit: int) -> bool:

@@ -62,6 +62,31 @@ def mean_quality(table: pd.DataFrame) -> pd.DataFrame:
     return means.assign(predictor=means["predictor"].astype(str).str.replace("_", " "))
 
 
+def predictor_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers with their 95 % intervals as ±; what is not installed keeps its status."""
+    return table[["dataset", "predictor", "budget"]].assign(
+        predictor=table["predictor"].astype(str).str.replace("_", " "),
+        accuracy=_plus_minus(table, "accuracy", 100, 1),
+        gain=_plus_minus(table, "gain", 100, 2),
+        rmse=_plus_minus(table, "rmse", 1, 3),
+        pcc=_plus_minus(table, "pcc", 1, 2),
+        training_seconds=_plus_minus(table, "training_seconds", 1, 1),
+        status=table["status"],
+    )
+
+
+def _plus_minus(table: pd.DataFrame, name: str, scale: float, digits: int) -> pd.Series:
+    half = (table[f"{name}_high"] - table[f"{name}_low"]) / 2
+    pairs = zip(scale * table[name], scale * half, strict=True)
+    return pd.Series(
+        [
+            "" if pd.isna(mean) else f"{mean:.{digits}f}" + ("" if pd.isna(h) else f" ± {h:.{digits}f}")
+            for mean, h in pairs
+        ],
+        index=table.index,
+    )
+
+
 def mean_training(table: pd.DataFrame) -> pd.DataFrame:
     keys = ["dataset", "budget", "train_items"]
     return table.groupby(keys, sort=False)[["accuracy", "cost"]].mean().reset_index()
@@ -206,6 +231,16 @@ SOLVER_ITEMS = (
 )
 
 BEYOND_ITEMS = (
+    Item(
+        "predictors",
+        "Routing with other predictors",
+        readings.read_routing,
+        "The paper says that AutoML in place of the forest performs similarly, and prints no numbers. Gains "
+        "are over the first predictor in the same repetition; accuracy and gain are in points, training "
+        "in seconds of processor time.",
+        ("predictors",),
+        shown=predictor_rows,
+    ),
     Item(
         "beyond",
         "Gains, areas, losses by cause, use of the budget",

@@ -150,6 +150,23 @@ def read_predictors(tables: Tables) -> list[str]:
     ]
 
 
+def read_routing(tables: Tables) -> list[str]:
+    table = tables["predictors"]
+    gains = table.dropna(subset=["gain"]).groupby("predictor", sort=False)
+    reference, *others = [str(name) for name, _ in gains] or [""]
+    against = reference.replace("_", " ")
+    lines = []
+    for name in others:
+        own = gains.get_group(name)
+        lines.append(
+            f"{name.replace('_', ' ')}: {100 * own['gain'].mean():+.2f} points against {against}, mean over "
+            f"datasets and budgets; above it at {(own['gain'] > 0).sum()} of {len(own)}; "
+            f"trained in {own['training_seconds'].mean():.1f} s of processor time."
+        )
+    without = table[table["gain"].isna()].drop_duplicates("predictor")
+    return [*lines, *(f"{row.predictor.replace('_', ' ')}: {row.status}" for row in without.itertuples())]
+
+
 def read_labels(tables: Tables) -> list[str]:
     lines = []
     for dataset, rows in tables["label_distribution"].groupby("dataset", sort=False):

@@ -1,13 +1,15 @@
 """Which datasets a study looks at, and at what budget."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from frugalmct.config import selected_datasets
 from frugalmct.paper import figures_of
 
+COMPARED = 3
 
-def studied(settings: Mapping[str, Any], wanted: Mapping[str, float]) -> dict[str, float]:
+
+def studied(settings: Mapping[str, Any], wanted: Mapping[str, float | None]) -> dict[str, float]:
     """Dataset -> budget: the wanted ones among those selected, and every dataset that is not the paper's.
 
     If that is none, the first dataset selected stands in. Where no budget is wanted, or the wanted one does
@@ -24,3 +26,9 @@ def _budget(block: Mapping[str, Any], wanted: float | None) -> float:
     if wanted is not None and wanted >= floor:
         return float(wanted)
     return block["budgets"][len(block["budgets"]) // 2]
+
+
+def studied_budgets(budgets: Sequence[float]) -> list[float]:
+    """Three from the lower half of a dataset's budgets: the higher ones often pay for whatever is wanted."""
+    places = [len(budgets) * part // (2 * COMPARED) for part in range(1, COMPARED + 1)]
+    return list(dict.fromkeys(budgets[place] for place in places))

@@ -11,7 +11,8 @@ from scipy.sparse import csr_matrix, random_array
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import pearson, rmse
 from frugalmct.predict import make_predictor, random_forest
-from frugalmct.predict.random_forest import RandomForest, _leaf_sizes, _least, _table, _Training
+from frugalmct.predict.columns import fullest_columns
+from frugalmct.predict.random_forest import RandomForest, _leaf_sizes, _least, _Training
 
 
 def problem(items: int, noise: float, seed: int = 0, services: int = 3):
@@ -101,7 +102,7 @@ def test_the_search_walks_to_the_least_error():
 def test_of_a_sparse_table_the_fullest_columns_are_used():
     features = csr_matrix(np.array([[1, 0, 2, 0], [1, 0, 2, 3], [1, 0, 0, 0]], dtype=np.float32))
     features.data[0] = 0  # stored, but still a zero
-    columns, table = _table(features, max_columns=2)
+    columns, table = fullest_columns(features, max_columns=2)
     assert columns.tolist() == [0, 2]
     np.testing.assert_array_equal(table, features.toarray()[:, [0, 2]])
 
@@ -113,7 +114,7 @@ def test_dense_and_sparse_tables_give_the_same_forest(monkeypatch):
     dense = RandomForest(trees=10, leaf=5).fit(features.toarray(), accuracy)
     made_dense = RandomForest(trees=10, leaf=5).fit(features, accuracy)
     np.testing.assert_array_equal(dense.estimate(features), made_dense.estimate(features))
-    monkeypatch.setattr(random_forest, "DENSE_CELLS", 0)
+    monkeypatch.setattr("frugalmct.predict.columns.DENSE_CELLS", 0)
     sparse = RandomForest(trees=10, leaf=5).fit(features, accuracy)
     assert rmse(sparse.estimate(features), dense.estimate(features)) < 0.03
     assert rmse(sparse.training_estimates, dense.training_estimates) < 0.05

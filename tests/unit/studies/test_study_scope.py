@@ -2,7 +2,7 @@ import pytest
 
 from frugalmct.config import validate
 from frugalmct.errors import FrugalError
-from frugalmct.studies.scope import studied
+from frugalmct.studies.scope import studied, studied_budgets
 
 OWN = {"prices": {"free": 0.01, "fair": 5.0}, "base": "auto", "budgets": [0.01, 2.0, 4.0]}
 COCO = {"prices": {"SSD": 0.01, "Microsoft": 10.0}, "base": "SSD", "budgets": [0.01, 6.0]}
@@ -76,3 +76,18 @@ def test_mistakes_are_told(config, change, words):
     with pytest.raises(FrugalError) as caught:
         validate(config | change)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "expected"),
+    [([1.0], [1.0]), ([1.0, 2.0], [1.0, 2.0]), (list(range(14)), [2, 4, 7]), (list(range(6)), [1, 2, 3])],
+)
+def test_predictors_are_compared_at_up_to_three_budgets_of_the_lower_half(budgets, expected):
+    assert studied_budgets(budgets) == expected
+
+
+def test_datasets_may_be_wanted_without_a_budget():
+    assert studied(settings([], PASCAL=OWN, COCO=COCO, mine=OWN), {"COCO": None}) == {
+        "COCO": 6.0,
+        "mine": 2.0,
+    }

@@ -1,0 +1,15 @@
+"""A forest whose splits are drawn at random: it routes about as well as the paper's, and grows faster.
+
+A threshold drawn by lot needs no sorting, which on dense features halves the time; more columns are tried at
+each split to make up for it.
+"""
+
+from frugalmct.predict.random_forest import RandomForest
+
+
+class ExtraTrees(RandomForest):
+    """Extremely randomised trees; options, choice of leaf size and saved form are those of the forest."""
+
+    name = "extra_trees"
+    grower = "ExtraTreesRegressor"
+    share_tried = 0.5
