@@ -130,11 +130,18 @@ def predictor_quality(predicted: BasePredictions) -> dict[str, float]:
 
 
 def sweep_baselines(
-    market: Market, parts: Split, budgets: Sequence[float], metric: str, repetition: int, seed: int
+    market: Market,
+    parts: Split,
+    budgets: Sequence[float],
+    metric: str,
+    repetition: int,
+    seed: int,
+    *,
+    labels_per_item: int | None = None,
 ) -> pd.DataFrame:
     """What one reaches without FrugalMCT: each service alone, FrugalML at every budget, and the votes."""
     train, test = market.subset(parts.whole_train), market.subset(parts.test)
-    rows = [*_single_rows(test, metric), *_vote_rows(train, test, metric)]
+    rows = [*_single_rows(test, metric), *_vote_rows(train, test, metric, labels_per_item)]
     rows += _frugalml_rows(train, test, budgets, metric, seed)
     table = pd.DataFrame(rows, columns=["method", "budget", "accuracy", "cost", "status"])
     return table.assign(dataset=market.name, seed=repetition).reindex(columns=COLUMNS)
@@ -146,11 +153,14 @@ def _single_rows(test: Market, metric: str) -> Iterator[tuple[str, float, float,
         yield f"{SINGLE}{service}", price, accuracy, price, "ok"
 
 
-def _vote_rows(train: Market, test: Market, metric: str) -> Iterator[tuple[str, float, float, float, str]]:
+def _vote_rows(
+    train: Market, test: Market, metric: str, labels_per_item: int | None
+) -> Iterator[tuple[str, float, float, float, str]]:
     cost = vote_cost(test)
+    weighted = WeightedMajorityVote(labels_per_item=labels_per_item).fit(train, metric)
     votes = {
-        "majority_vote": majority_vote(test),
-        "weighted_majority_vote": WeightedMajorityVote().fit(train, metric).answer(test),
+        "majority_vote": majority_vote(test, labels_per_item=labels_per_item),
+        "weighted_majority_vote": weighted.answer(test),
     }
     for method, answer in votes.items():
         yield method, cost, float(set_metric(test.truth, answer, metric).mean()), cost, "ok"

@@ -67,6 +67,11 @@ class Combination:
         }
         return cls(tuple(plans), found)
 
+    @property
+    def labels_per_item(self) -> int | None:
+        """The most labels an answer may have, the same for all combiners."""
+        return next(iter(self.combiners.values())).labels_per_item
+
     def save(self, path: str | Path) -> None:
         plans = [{key: value for key, value in asdict(plan).items() if key != "price"} for plan in self.plans]
         combiners = {str(base): found.to_dict() for base, found in self.combiners.items()}

@@ -2,7 +2,13 @@
 import re
 from pathlib import Path
 
-from frugalmct.config import check_yaml, selected_datasets, validate
+from frugalmct.config import (
+    check_yaml,
+    fetched_datasets,
+    release_folder,
+    selected_datasets,
+    validate,
+)
 from frugalmct.job import sentence_only
 from frugalmct.locks import recover_from_kill
 from frugalmct.modules import code_files
@@ -28,9 +34,13 @@ SIMULATED = [
 ]
 # The paper shows the labels of COCO; a dataset of one's own is worth the same look.
 LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
+# Read from the authors' release, which is fetched if it is not there.
+FETCHED = fetched_datasets(SETTINGS)
+# Dataset -> services whose answers the release lacks, each with the files that are missing.
+DROPPED = {name: SETTINGS["datasets"][name].get("dropped", {}) for name in DATASETS}
 # What every learning job is told; a change of anything else does not run it again.
 LEARNING = {key: SETTINGS[key] for key in ("predictor", "seed")}
-LEARNING_KEYS = ("base", "budgets", "features", "metric")
+LEARNING_KEYS = ("base", "budgets", "features", "metric", "labels_per_item")
 PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
 DATASET_OF_STEM = {name.lower(): name for name in DATASETS}
 
@@ -61,6 +71,10 @@ def source_code(wildcards):
 
 
 def source_files(wildcards):
-    """The data file of a market that is read from one."""
+    """The data files of a market that is read from some."""
     path = SETTINGS["datasets"][wildcards.dataset]["source"].get("path")
+    if wildcards.dataset in FETCHED:
+        return ["results/release.json"]
+    if path and Path(path).is_dir():
+        return sorted(str(file) for file in Path(path).iterdir() if file.is_file())
     return [path] if path else []

@@ -122,7 +122,9 @@ rule study_runtime:
         mem_mb=2000,
     params:
         budget=lambda wildcards: CASES[wildcards.dataset],
-        block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
+        block=lambda wildcards: dataset_block(
+            wildcards.dataset, "features", "metric", "labels_per_item"
+        ),
         learning=LEARNING,
     message:
         "Runtimes on {wildcards.dataset}"
@@ -175,7 +177,9 @@ rule study_training_size:
         mem_mb=2000,
     params:
         budget=lambda wildcards: SIZE_CASES[wildcards.dataset],
-        block=lambda wildcards: dataset_block(wildcards.dataset, "features", "metric"),
+        block=lambda wildcards: dataset_block(
+            wildcards.dataset, "features", "metric", "labels_per_item"
+        ),
         learning=LEARNING,
     message:
         "Training sizes of {wildcards.dataset}, repetition {wildcards.repetition}"
