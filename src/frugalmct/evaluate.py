@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from frugalmct.accuracy_model import buffered_price
-from frugalmct.baselines.frugalml import FrugalML, item_costs, quality_scores
+from frugalmct.baselines.frugalml import FrugalML, item_costs, quality_by_label, quality_scores
 from frugalmct.baselines.votes import WeightedMajorityVote, majority_vote, vote_cost
 from frugalmct.baselines.yardsticks import random_mix
 from frugalmct.market import Market, Split
@@ -142,7 +142,7 @@ def sweep_baselines(
     """What one reaches without FrugalMCT: each service alone, FrugalML at every budget, and the votes."""
     train, test = market.subset(parts.whole_train), market.subset(parts.test)
     rows = [*_single_rows(test, metric), *_vote_rows(train, test, metric, labels_per_item)]
-    rows += _frugalml_rows(train, test, budgets, metric, seed)
+    rows += _frugalml_rows(train, test, budgets, metric, seed, labels_per_item)
     table = pd.DataFrame(rows, columns=["method", "budget", "accuracy", "cost", "status"])
     return table.assign(dataset=market.name, seed=repetition).reindex(columns=COLUMNS)
 
@@ -167,10 +167,19 @@ def _vote_rows(
 
 
 def _frugalml_rows(
-    train: Market, test: Market, budgets: Sequence[float], metric: str, seed: int
+    train: Market,
+    test: Market,
+    budgets: Sequence[float],
+    metric: str,
+    seed: int,
+    labels_per_item: int | None,
 ) -> Iterator[tuple[str, float, float, float, str]]:
-    frugalml = FrugalML().fit(quality_scores(train), train.service_accuracy(metric), train.prices)
-    quality, accuracy = quality_scores(test), test.service_accuracy(metric)
+    one_label = labels_per_item == 1
+    learnt, quality = (
+        quality_by_label(train, test) if one_label else (quality_scores(train), quality_scores(test))
+    )
+    frugalml = FrugalML().fit(learnt, train.service_accuracy(metric), train.prices)
+    accuracy = test.service_accuracy(metric)
     for budget in budgets:
         chosen = frugalml.decide(quality, budget, seed, never_over=True)
         reached = accuracy[np.arange(len(test)), chosen.addon].mean()
