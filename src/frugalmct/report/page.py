@@ -16,7 +16,15 @@ from frugalmct.report.claims import checked_claims
 from frugalmct.report.gaps import gap_lines, missing_because
 from frugalmct.report.html import Cell, Html, gap, image, joined, section, table, tag
 from frugalmct.report.items import BEYOND_ITEMS, DATA_ITEMS, PAPER_ITEMS, SOLVER_ITEMS, Item
-from frugalmct.report.verdicts import BETTER, MEASURES, NOTHING, WORSE, badge, comparisons
+from frugalmct.report.verdicts import (
+    BETTER,
+    MEASURES,
+    NOTHING,
+    WORSE,
+    badge,
+    comparisons,
+    dropped_services,
+)
 from frugalmct.tables import read_table
 
 TITLE = "FrugalMCT: results"
@@ -78,10 +86,7 @@ class Run:
     @property
     def dropped(self) -> dict[str, str]:
         """Dataset -> the services left out since their answers are missing."""
-        if "dropped_services" not in self.statistics:
-            return {}
-        rows = self.statistics.dropna(subset=["dropped_services"])
-        return {str(row.dataset): str(row.dropped_services) for row in rows.itertuples()}
+        return dropped_services(self.statistics)
 
     def why_missing(self, name: str) -> str:
         return self.missing.get(name) or missing_because(name, self.tables, self.datasets)

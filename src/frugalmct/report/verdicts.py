@@ -63,6 +63,22 @@ def comparisons(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _rows(tables: dict[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    dropped = dropped_services(tables.get("dataset_statistics", pd.DataFrame()))
+    for row in _compared(tables):
+        kind, words = row["verdict"]
+        without = f", without {dropped[row['dataset']]}" if row["dataset"] in dropped else ""
+        yield row | {"verdict": badge(kind, words + without)}
+
+
+def dropped_services(statistics: pd.DataFrame) -> dict[str, str]:
+    """Dataset -> the services left out since their answers are missing."""
+    if not {"dataset", "dropped_services"} <= set(statistics):
+        return {}
+    rows = statistics.dropna(subset=["dropped_services"])
+    return dict(zip(rows["dataset"].astype(str), rows["dropped_services"].astype(str), strict=True))
+
+
+def _compared(tables: dict[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
     savings = tables.get("cost_savings", pd.DataFrame())
     for record in savings.to_dict("records"):
         yield from _row(record, SAVING, "saving", "paper_saving")
@@ -94,7 +110,7 @@ def _row(record: dict[str, Any], measure: Measure, ours: str, paper: str) -> Ite
         "paper": _shown(printed, measure),
         "release": _shown(_released(record["dataset"], measure), measure),
         "ours": _shown(record.get(ours, np.nan), measure),
-        "verdict": badge(*verdict(record.get(ours), printed, measure)),
+        "verdict": verdict(record.get(ours), printed, measure),
     }
 
 
