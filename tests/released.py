@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -87,3 +88,17 @@ def write_frugalml(folder: Path) -> Path:
         for what, content in files.items():
             (folder / f"Model{index}_{what}.txt").write_text(content + "\n", encoding="utf-8")
     return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def committed(folder: Path) -> dict[str, str]:
+    """The folder as a git repository with all its files in a commit: where to fetch it from."""
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "Data")
+    return {"url": folder.as_uri(), "commit": git(folder, "rev-parse", "HEAD")}

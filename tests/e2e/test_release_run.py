@@ -3,11 +3,10 @@
 import csv
 import json
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
-from released import LABEL_MAP, write_frugalmct
+from released import LABEL_MAP, committed, write_frugalmct
 from tiny_project import Project
 
 from frugalmct.release import dataset_folder
@@ -42,18 +41,6 @@ def here(project: Project, tmp_path) -> Project:
     return Project(project.root, tmp_path / "here")
 
 
-def as_repository(folder: Path) -> dict[str, str]:
-    def git(*arguments: str) -> str:
-        identity = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
-        command = ["git", "-C", str(folder), *identity, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-    git("init", "--quiet")
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "Data")
-    return {"url": folder.as_uri(), "commit": git("rev-parse", "HEAD")}
-
-
 def config(source: dict[str, str] | None = None, **more: object) -> str:
     """As JSON, which is YAML too."""
     wanted = {"data": "release", "only": ["PASCAL"], "scale": 1.0, "repeats": 1} | more
@@ -71,7 +58,7 @@ TABLES = ("--", "results/tables/dataset_statistics.csv", "results/tables/service
 
 def test_a_release_that_is_not_there_is_fetched_once(here, tmp_path):
     write_release(tmp_path / "remote")
-    settings = config(as_repository(tmp_path / "remote"))
+    settings = config(committed(tmp_path / "remote"))
     here.run(*TABLES, config=settings)
     assert (here.folder / "release/FrugalMCT/dataset/mlserviceperformance_PASCAL/meta.csv").is_file()
     (statistics,) = rows(here, "dataset_statistics")

@@ -23,6 +23,7 @@ TABLES = [
     "tradeoff",
     "cost_savings",
     "ensembles",
+    "single_services",
     "predictor_quality",
     "beyond",
     "cheapest_budget",

@@ -1,9 +1,8 @@
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-from released import write_frugalmct, write_frugalml
+from released import committed, git, write_frugalmct, write_frugalml
 
 from frugalmct.config import fetched_datasets, validate
 from frugalmct.errors import FrugalError
@@ -26,24 +25,14 @@ def write_release(folder: Path, **services) -> Path:
     return folder
 
 
-def git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
 @pytest.fixture
 def remote(tmp_path) -> dict[str, str]:
     """A git repository with the release in its first commit, and something else in its second."""
     folder = write_release(tmp_path / "remote")
-    git(folder, "init", "--quiet")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "Data")
-    commit = git(folder, "rev-parse", "HEAD")
+    source = committed(folder)
     (folder / "dataset" / "later.txt").write_text("later\n", encoding="utf-8")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "More data")
-    return {"url": folder.as_uri(), "commit": commit}
+    committed(folder)
+    return source
 
 
 @pytest.fixture

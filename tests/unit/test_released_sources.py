@@ -221,13 +221,17 @@ def said(source: dict) -> str:
     return sentence
 
 
-@pytest.mark.parametrize("fault", BAD)
-def test_bad_files_are_told_in_one_sentence(folder, fault):
-    file, content, words = BAD[fault]
+def spoil(folder: Path, file: str, content: bytes | None) -> None:
     if content is None:
         (folder / file).unlink()
     else:
         (folder / file).write_bytes(content)
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_bad_files_are_told_in_one_sentence(folder, fault):
+    file, content, words = BAD[fault]
+    spoil(folder, file, content)
     with pytest.raises(FrugalError, match=words):
         load_market("PASCAL", block(folder, PRICES))
     assert str(folder) in said(block(folder, PRICES))
@@ -261,10 +265,7 @@ BAD_LINES = {
 def test_bad_lines_are_told_in_one_sentence(tmp_path, fault):
     folder = write_frugalml(tmp_path / "RAFDB")
     file, content, words = BAD_LINES[fault]
-    if content is None:
-        (folder / file).unlink()
-    else:
-        (folder / file).write_bytes(content)
+    spoil(folder, file, content)
     with pytest.raises(FrugalError, match=words):
         load_market("RAFDB", block(folder, {"CNN": 0.01, "Microsoft": 10.0}, "FER", "frugalml"))
 
