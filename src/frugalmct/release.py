@@ -129,7 +129,7 @@ def refuse_missing(missing: Mapping[str, Iterable[Path]]) -> NoReturn:
     files = listed(path for paths in missing.values() for path in paths)
     raise FrugalError(
         f"The answers of {listed(missing)} are missing: there is no {files}; get the whole release, or go on "
-        "without with missing_services: drop."
+        "without these services by missing_services: drop."
     )
 
 

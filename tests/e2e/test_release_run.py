@@ -92,6 +92,15 @@ def test_dropped_services_are_told_in_the_tables(here):
     assert prices["SSD"]["price_usd_per_10k"] == "" and prices["SSD"]["reason"].startswith("dropped")
 
 
+def test_editing_a_copy_of_the_release_makes_its_market_again(here):
+    write_release(here.folder / "copy")
+    settings = config(release_dir="copy")
+    here.run(*TABLES, config=settings)
+    truth = dataset_folder(here.folder / "copy", "PASCAL") / "Model100000_TrueLabel.txt"
+    truth.write_text(truth.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert "Market of PASCAL" in here.run("--dry-run", *TABLES, config=settings)
+
+
 @pytest.mark.slow
 def test_a_run_on_the_release_goes_through_to_the_report(here):
     write_release(here.folder / "copy", without=("SSD",))

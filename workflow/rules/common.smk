@@ -73,8 +73,12 @@ def source_code(wildcards):
 def source_files(wildcards):
     """The data files of a market that is read from some."""
     path = SETTINGS["datasets"][wildcards.dataset]["source"].get("path")
-    if wildcards.dataset in FETCHED:
-        return ["results/release.json"]
-    if path and Path(path).is_dir():
-        return sorted(str(file) for file in Path(path).iterdir() if file.is_file())
-    return [path] if path else []
+    if not path:
+        return []
+    record = ["results/release.json"] if wildcards.dataset in FETCHED else []
+    # A clone stays as it was fetched; before it is there, its files can not be listed.
+    if record and (Path(release_folder(SETTINGS), ".git").exists() or not Path(path).exists()):
+        return record
+    if Path(path).is_dir():
+        return record + sorted(str(file) for file in Path(path).iterdir() if file.is_file())
+    return [path]
