@@ -79,7 +79,10 @@ def decoded(content: bytes, path: Path) -> str:
 def services_in(folder: Path) -> list[Service]:
     """The services that the folder's `meta.csv` lists."""
     if not folder.is_dir():
-        raise FrugalError(f"{folder}: no such folder; it must be that of one dataset of the release.")
+        raise FrugalError(
+            f"{folder}: no such folder; it must be that of one dataset of the release: get it whole, or "
+            "leave the dataset out with `only`."
+        )
     path = folder / META
     rows = [row for row in csv.reader(read_text(path).splitlines()) if any(cell.strip() for cell in row)]
     services = [_service(path, number, row) for number, row in enumerate(rows[1:], 2)]
