@@ -53,7 +53,7 @@ def write_lines(path: Path, *lines: Any) -> Path:
 
 
 def assert_same_market(left: Market, right: Market) -> None:
-    for plain in ("name", "task", "services", "simulated"):
+    for plain in ("name", "task", "services", "simulated", "released"):
         assert getattr(left, plain) == getattr(right, plain)
     for array in ("items", "labels", "prices"):
         np.testing.assert_array_equal(getattr(left, array), getattr(right, array))

@@ -205,7 +205,7 @@ def _warnings(market: "Market") -> Iterator[str]:
 def _warn_of_items(market: "Market") -> Iterator[str]:
     import numpy as np
 
-    from frugalmct.sources.jsonl import SMALLEST_MARKET
+    from frugalmct.sources.reading import SMALLEST_MARKET
     from frugalmct.sparse import set_sizes
 
     if len(market) < SMALLEST_MARKET:

@@ -21,6 +21,13 @@ from referencing.jsonschema import DRAFT202012
 
 from frugalmct.errors import FrugalError, listed
 from frugalmct.paper import figures_of
+from frugalmct.release import (
+    ANSWER_FILES,
+    DEFAULT_FOLDER,
+    dataset_folder,
+    missing_answers,
+    refuse_missing,
+)
 
 SCHEMAS = Path(__file__).parents[2] / "workflow" / "schemas"
 AUTO = "auto"
@@ -43,18 +50,24 @@ def validate(config: Any, schemas: Path = SCHEMAS) -> dict[str, Any]:
     schema = _schema("config", schemas)
     filled = _with_defaults(plain, schema)
     _check_dataset_names(filled["datasets"])
-    dataset_schema = schema["$defs"]["dataset"]
-    filled["datasets"] = {
-        name: _complete_dataset(name, _with_defaults(block, dataset_schema))
-        for name, block in filled["datasets"].items()
-    }
-    for key in ("case_study", "predictor_study", "solver_study", "predictor_options"):
+    for key in ("case_study", "predictor_study", "solver_study", "predictor_options", "release_source"):
         filled[key] = _with_defaults(filled[key], schema["properties"][key])
     searching = schema["properties"]["predictor_options"]["properties"]
     filled["predictor_options"] = {
         predictor: _with_defaults(options, searching[predictor])
         for predictor, options in filled["predictor_options"].items()
     }
+    dataset_schema = schema["$defs"]["dataset"]
+    filled["datasets"] = {
+        name: _with_source(name, _with_defaults(block, dataset_schema), filled)
+        for name, block in filled["datasets"].items()
+    }
+    for name in selected_datasets(filled):
+        filled["datasets"][name] = _with_answers(name, filled["datasets"][name], filled)
+    filled["datasets"] = {name: _complete_dataset(name, block) for name, block in filled["datasets"].items()}
+    for key in ("repeats", "seed"):
+        filled[key] = int(filled[key])
+    filled["predictor_study"]["repeats"] = int(filled["predictor_study"]["repeats"])
     filled["solver_study"]["items"] = [int(items) for items in filled["solver_study"]["items"]]
     _check_studies(filled, {key: entry.get("default") for key, entry in schema["properties"].items()})
     for name in selected_datasets(filled):
@@ -69,6 +82,21 @@ def selected_datasets(config: Mapping[str, Any]) -> list[str]:
         if name not in datasets:
             _fail(("only", place), f"is {_shown(name)}, which is no dataset{_suggest(name, datasets)}")
     return [name for name in datasets if not config["only"] or name in config["only"]]
+
+
+def release_folder(config: Mapping[str, Any]) -> str:
+    """Where the authors' release is, or will be."""
+    return config["release_dir"] or DEFAULT_FOLDER
+
+
+def fetched_datasets(config: Mapping[str, Any]) -> list[str]:
+    """Of the datasets to run, those in the release as a whole rather than in a folder of their own."""
+    folders = {name: dataset_folder(release_folder(config), name) for name in selected_datasets(config)}
+    return [
+        name
+        for name, folder in folders.items()
+        if config["data"] == "release" and config["datasets"][name]["source"].get("path") == str(folder)
+    ]
 
 
 def default_budgets(prices: Mapping[str, float], base: str = AUTO) -> list[float]:
@@ -379,6 +407,40 @@ def _check_dataset_names(names: Iterable[str]) -> None:
         folded[name.casefold()] = name
 
 
+def _with_source(name: str, block: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """With `data: release` what would be simulated of the paper's datasets is read from the release."""
+    source = block["source"]
+    if config["data"] == "release" and source["kind"] == "simulated" and figures_of(name):
+        source = {"kind": "frugalmct", "path": str(dataset_folder(release_folder(config), name))}
+    one_label = source["kind"] == "frugalml" and block["labels_per_item"] is None
+    return block | {"source": source} | ({"labels_per_item": 1} if one_label else {})
+
+
+def _with_answers(name: str, block: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """A released dataset without the services that lack answers, these under `dropped`; or why it can not be.
+
+    A release that is still to be fetched is looked at when it is there.
+    """
+    source, path = block["source"], ("datasets", name)
+    if source["kind"] not in ANSWER_FILES:
+        return block
+    _check_pattern((*path, "source", "path"), source["path"])
+    if name in fetched_datasets(config) and not Path(release_folder(config)).is_dir():
+        return block
+    missing = missing_answers(source["kind"], Path(source["path"]), block["prices"], block["task"])
+    if not missing:
+        return block
+    if config["missing_services"] == "error":
+        refuse_missing({f"{name}'s {service}": files for service, files in missing.items()})
+    prices = {service: price for service, price in block["prices"].items() if service not in missing}
+    if not prices:
+        _fail(path, f"has answers of no service in {source['path']}; get the whole release")
+    if block["base"] in missing:
+        _fail((*path, "base"), f"is {_shown(block['base'])}, whose answers are missing; choose another")
+    dropped = {service: [str(file) for file in files] for service, files in missing.items()}
+    return block | {"prices": prices, "dropped": dropped}
+
+
 def _complete_dataset(name: str, block: dict[str, Any]) -> dict[str, Any]:
     """Prices and budgets as numbers of one kind, the budgets sorted, and all of it consistent."""
     path = ("datasets", name)
@@ -457,8 +519,7 @@ def _check_source_file(name: str, block: Mapping[str, Any]) -> None:
     if block["source"]["kind"] != "jsonl":
         return
     path, file = ("datasets", name), block["source"]["path"]
-    if any(character in file for character in "{}*\n"):
-        _fail((*path, "source", "path"), f"is {_shown(file)}; braces, stars and line breaks can not be used")
+    _check_pattern((*path, "source", "path"), file)
     try:
         first = _first_item(Path(file))
     except FileNotFoundError:
@@ -469,6 +530,12 @@ def _check_source_file(name: str, block: Mapping[str, Any]) -> None:
         )
     if isinstance(first, dict) and isinstance(first.get("predictions"), dict):
         _compare_services(path, first["predictions"], block["prices"], file)
+
+
+def _check_pattern(path: ConfigPath, file: str) -> None:
+    """Snakemake would take these for wildcards."""
+    if any(character in file for character in "{}*\n"):
+        _fail(path, f"is {_shown(file)}; braces, stars and line breaks can not be used")
 
 
 def _first_item(path: Path) -> Any:

@@ -44,7 +44,9 @@ def sweep_beside(
 ) -> pd.DataFrame:
     """What stands beside FrugalMCT in the long table: the baselines, and the ideal combiner as a limit."""
     budgets = [plan.budget for plan in plans]
-    baselines = sweep_baselines(market, parts, budgets, metric, repetition, seed)
+    baselines = sweep_baselines(
+        market, parts, budgets, metric, repetition, seed, labels_per_item=combination.labels_per_item
+    )
     limits = sweep_ideal(market, parts, combination, plans, metric, repetition)
     return pd.DataFrame([*baselines.to_dict("records"), *limits.to_dict("records")], columns=COLUMNS)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from frugalmct.accuracy_model import buffered_price
-from frugalmct.baselines.frugalml import FrugalML, item_costs, quality_scores
+from frugalmct.baselines.frugalml import FrugalML, item_costs, quality_by_label, quality_scores
 from frugalmct.baselines.votes import WeightedMajorityVote, majority_vote, vote_cost
 from frugalmct.baselines.yardsticks import random_mix
 from frugalmct.market import Market, Split
@@ -130,12 +130,19 @@ def predictor_quality(predicted: BasePredictions) -> dict[str, float]:
 
 
 def sweep_baselines(
-    market: Market, parts: Split, budgets: Sequence[float], metric: str, repetition: int, seed: int
+    market: Market,
+    parts: Split,
+    budgets: Sequence[float],
+    metric: str,
+    repetition: int,
+    seed: int,
+    *,
+    labels_per_item: int | None = None,
 ) -> pd.DataFrame:
     """What one reaches without FrugalMCT: each service alone, FrugalML at every budget, and the votes."""
     train, test = market.subset(parts.whole_train), market.subset(parts.test)
-    rows = [*_single_rows(test, metric), *_vote_rows(train, test, metric)]
-    rows += _frugalml_rows(train, test, budgets, metric, seed)
+    rows = [*_single_rows(test, metric), *_vote_rows(train, test, metric, labels_per_item)]
+    rows += _frugalml_rows(train, test, budgets, metric, seed, labels_per_item)
     table = pd.DataFrame(rows, columns=["method", "budget", "accuracy", "cost", "status"])
     return table.assign(dataset=market.name, seed=repetition).reindex(columns=COLUMNS)
 
@@ -146,21 +153,33 @@ def _single_rows(test: Market, metric: str) -> Iterator[tuple[str, float, float,
         yield f"{SINGLE}{service}", price, accuracy, price, "ok"
 
 
-def _vote_rows(train: Market, test: Market, metric: str) -> Iterator[tuple[str, float, float, float, str]]:
+def _vote_rows(
+    train: Market, test: Market, metric: str, labels_per_item: int | None
+) -> Iterator[tuple[str, float, float, float, str]]:
     cost = vote_cost(test)
+    weighted = WeightedMajorityVote(labels_per_item=labels_per_item).fit(train, metric)
     votes = {
-        "majority_vote": majority_vote(test),
-        "weighted_majority_vote": WeightedMajorityVote().fit(train, metric).answer(test),
+        "majority_vote": majority_vote(test, labels_per_item=labels_per_item),
+        "weighted_majority_vote": weighted.answer(test),
     }
     for method, answer in votes.items():
         yield method, cost, float(set_metric(test.truth, answer, metric).mean()), cost, "ok"
 
 
 def _frugalml_rows(
-    train: Market, test: Market, budgets: Sequence[float], metric: str, seed: int
+    train: Market,
+    test: Market,
+    budgets: Sequence[float],
+    metric: str,
+    seed: int,
+    labels_per_item: int | None,
 ) -> Iterator[tuple[str, float, float, float, str]]:
-    frugalml = FrugalML().fit(quality_scores(train), train.service_accuracy(metric), train.prices)
-    quality, accuracy = quality_scores(test), test.service_accuracy(metric)
+    one_label = labels_per_item == 1
+    learnt, quality = (
+        quality_by_label(train, test) if one_label else (quality_scores(train), quality_scores(test))
+    )
+    frugalml = FrugalML().fit(learnt, train.service_accuracy(metric), train.prices)
+    accuracy = test.service_accuracy(metric)
     for budget in budgets:
         chosen = frugalml.decide(quality, budget, seed, never_over=True)
         reached = accuracy[np.arange(len(test)), chosen.addon].mean()

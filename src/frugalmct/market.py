@@ -38,6 +38,7 @@ class Market:
     scores: tuple[csr_matrix, ...]
     features: NDArray[np.float64] | None = None
     simulated: bool = False
+    released: bool = False
 
     def __post_init__(self) -> None:
         shape = (len(self.items), len(self.labels))
@@ -144,6 +145,7 @@ class Market:
             "task": self.task,
             "services": list(self.services),
             "simulated": self.simulated,
+            "released": self.released,
         }
         arrays["header"] = _bytes(json.dumps(header))
         write = np.savez_compressed if compress else np.savez
@@ -179,6 +181,7 @@ def _unpack(arrays: Mapping[str, np.ndarray]) -> Market:
         scores=tuple(scores),
         features=arrays.get("features"),
         simulated=header["simulated"],
+        released=header.get("released", False),
     )
 
 

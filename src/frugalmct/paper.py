@@ -17,3 +17,14 @@ def paper_figures() -> dict[str, dict[str, Any]]:
 def figures_of(dataset: str) -> dict[str, Any]:
     """The paper's facts of one dataset; empty for a dataset that the paper does not have."""
     return paper_figures().get(dataset, {})
+
+
+def best_service(dataset: str) -> dict[str, float]:
+    """The paper's best service of a dataset -> the accuracy it prints of it; empty where it prints none."""
+    best = figures_of(dataset).get("paper", {}).get("best_api")
+    return {best["service"]: best["accuracy_pct"] / 100} if best else {}
+
+
+def released_accuracy(dataset: str, service: str) -> float | None:
+    """A service's mean accuracy in the authors' release, which is not always what the paper prints."""
+    return figures_of(dataset).get("release_measured", {}).get("accuracy_mean", {}).get(service)

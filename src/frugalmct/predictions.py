@@ -53,6 +53,11 @@ class Combination:
         train = market.subset(parts.whole_train)
         return cls({b: learning.combiners(train, b) for b in bases_to_try(market, base)})
 
+    @property
+    def labels_per_item(self) -> int | None:
+        """The most labels an answer may have, the same for all combiners."""
+        return next(iter(self.combiners.values())).labels_per_item
+
     def save(self, path: str | Path) -> None:
         combiners = {str(base): found.to_dict() for base, found in self.combiners.items()}
         write_text(path, json.dumps(combiners, indent=1) + "\n")

@@ -43,14 +43,26 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
 
 def data_kind(market: Market) -> str:
-    return "simulated" if market.simulated else "recorded"
+    """`released`: what real services answered, published by the authors; `recorded`: a file of one's own."""
+    if market.simulated:
+        return "simulated"
+    return "released" if market.released else "recorded"
 
 
-def describe_markets(markets: Iterable[Market]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Statistics and label distributions, in one pass: give a generator and one market is held at a time."""
+Dropped = Mapping[str, Mapping[str, Any]]
+
+
+def describe_markets(
+    markets: Iterable[Market], dropped: Dropped | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Statistics and label distributions, in one pass: give a generator and one market is held at a time.
+
+    `dropped` has, for a dataset, the services that were left out since their answers are missing.
+    """
     rows, labels = [], []
     for market in markets:
-        rows.append(dataset_statistics(market))
+        without = (dropped or {}).get(market.name, {})
+        rows.append(dataset_statistics(market) | {"dropped_services": ", ".join(without) or None})
         labels.append(label_distribution(market))
     return pd.DataFrame(rows), stacked(labels)
 
@@ -87,14 +99,20 @@ def label_distribution(market: Market) -> pd.DataFrame:
     )
 
 
-def service_prices(datasets: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """The paper's table of services: one row per task, service and price, and which datasets use it."""
+def service_prices(datasets: Mapping[str, Mapping[str, Any]], dropped: Dropped | None = None) -> pd.DataFrame:
+    """The paper's table of services: one row per task, service and price, and which datasets use it.
+
+    Services that were left out have a row too, with the reason instead of a price.
+    """
     rows: dict[tuple[Any, ...], list[str]] = {}
     for dataset, block in datasets.items():
         paper = figures_of(dataset).get("prices_usd_per_10k", {})
         for service, price in block["prices"].items():
-            rows.setdefault((block["task"], service, price, paper.get(service)), []).append(dataset)
-    columns = ["task", "service", "price_usd_per_10k", "paper_price_usd_per_10k"]
+            rows.setdefault((block["task"], service, price, paper.get(service), None), []).append(dataset)
+        for service in (dropped or {}).get(dataset, {}):
+            reason = "dropped, its answers are not in the release"
+            rows.setdefault((block["task"], service, None, paper.get(service), reason), []).append(dataset)
+    columns = ["task", "service", "price_usd_per_10k", "paper_price_usd_per_10k", "reason"]
     table = pd.DataFrame(list(rows), columns=columns)
-    table["datasets"] = [" ".join(names) for names in rows.values()]
+    table.insert(4, "datasets", [" ".join(names) for names in rows.values()])
     return table

@@ -1,13 +1,12 @@
 """What every baseline promises, whichever it is; and FrugalML on recorded answers of real services."""
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from released import real_folder
 
 from frugalmct.baselines import BASELINES
 from frugalmct.baselines.frugalml import expected_means, item_costs, quality_scores
@@ -15,10 +14,6 @@ from frugalmct.baselines.votes import vote_cost
 from frugalmct.combine import fit_combiners
 from frugalmct.market import Market, split
 from frugalmct.sparse import label_matrix, take_rows
-
-REPOSITORY = Path(__file__).parents[2]
-SHARED_DATA = Path(os.environ.get("FRUGALMCT_SHARED_DATA", REPOSITORY / ".." / "shared" / "data"))
-RAFDB = SHARED_DATA / "FrugalML" / "dataset" / "mlserviceperformance_RAFDB"
 
 BASE = 0
 BUDGETS = (0.01, 3.0, 6.0, 9.0, 40.0)
@@ -156,12 +151,11 @@ class Recorded(NamedTuple):
 
 @pytest.fixture(scope="module")
 def rafdb() -> Recorded:
-    if not RAFDB.is_dir():
-        pytest.skip(f"no recorded answers at {RAFDB}; set FRUGALMCT_SHARED_DATA to the folder that has them")
-    meta = [line.split(",") for line in (RAFDB / "meta.csv").read_text("utf-8").splitlines()[1:]]
+    folder = real_folder("FrugalML", "RAFDB")
+    meta = [line.split(",") for line in (folder / "meta.csv").read_text("utf-8").splitlines()[1:]]
 
     def column(index: str, what: str) -> NDArray[np.float64]:
-        return np.loadtxt(RAFDB / f"Model{index}_{what}.txt")
+        return np.loadtxt(folder / f"Model{index}_{what}.txt")
 
     return Recorded(
         np.column_stack([column(row[0], "Confidence") for row in meta]),

@@ -26,6 +26,7 @@ TABLES = [
     "tradeoff",
     "cost_savings",
     "ensembles",
+    "single_services",
     "predictor_quality",
     "predictors",
     "beyond",

@@ -62,6 +62,10 @@ def test_defaults_are_filled_in(config):
     assert {key: value for key, value in valid.items() if key not in studies} == {
         "data": "simulated",
         "release_dir": None,
+        "release_source": {
+            "url": "https://github.com/lchen001/FrugalMCT",
+            "commit": "850a2b6fd83155ee2257f2e648e1967b5b157873",
+        },
         "missing_services": "error",
         "only": [],
         "scale": 1.0,
@@ -132,7 +136,7 @@ MISTAKES = {
     "no datasets": ("datasets", {}, "datasets is an empty block; it needs at least 1"),
     "datasets missing": ("datasets", ..., "the top level has no 'datasets'"),
     "a list of datasets": ("datasets", ["mine"], "datasets is a list of 1; it must be a block of keys"),
-    "data of another kind": ("data", "release", "data is 'release'; known: simulated"),
+    "data of another kind": ("data", "real", "data is 'real'; known: simulated, release"),
     "unknown predictor": ("predictor", "randomforest", "did you mean 'random_forest'?"),
     "unknown kind": ("datasets/mine/source/kind", "json", "did you mean 'jsonl'?"),
     "unknown metric": ("datasets/mine/metric", "jaccard", "metric is 'jaccard'; known: accuracy"),

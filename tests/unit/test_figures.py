@@ -58,10 +58,15 @@ def test_same_bytes_every_time_and_no_trace_of_when(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.png", "one.svg", "two.png", "two.svg"]
 
 
-@pytest.mark.parametrize(("data", "stamped"), [("simulated", True), ("recorded", False)])
-def test_simulated_data_are_stamped(tmp_path, data, stamped):
+@pytest.mark.parametrize(
+    ("data", "stamp"), [("simulated", "SIMULATED DATA"), ("released", "REAL DATA"), ("recorded", None)]
+)
+def test_the_kind_of_data_is_stamped(tmp_path, data, stamp):
     save_figure(plot_label_distribution(table(["a", "b"], data), "D"), [tmp_path / "x.svg"])
-    assert ("SIMULATED DATA" in texts(tmp_path / "x.svg")) == stamped
+    shown = texts(tmp_path / "x.svg")
+    assert [words for words in ("SIMULATED DATA", "REAL DATA") if words in shown] == (
+        [stamp] if stamp else []
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # in the SVG the reader's own fonts show it
@@ -123,6 +128,15 @@ def test_every_plot_is_stamped_if_its_data_are_simulated(tmp_path, name):
     table = made_up_tables()[name].drop(columns="data", errors="ignore")
     assert "SIMULATED DATA" in drawn_text(PLOTS[name](table, {"COCO"}), tmp_path)
     assert "SIMULATED DATA" not in drawn_text(PLOTS[name](table, {"another"}), tmp_path)
+
+
+@every_plot
+def test_every_plot_is_stamped_as_real_if_all_of_its_data_are(tmp_path, name):
+    table = made_up_tables()[name].drop(columns="data", errors="ignore")
+    real = {"PASCAL", "COCO"}
+    assert "REAL DATA" in drawn_text(PLOTS[name](table, released=real), tmp_path)
+    assert "REAL DATA" not in drawn_text(PLOTS[name](table, {"COCO"}, released=real), tmp_path)
+    assert "REAL DATA" not in drawn_text(PLOTS[name](table, released={"another"}), tmp_path)
 
 
 @every_plot

@@ -88,6 +88,36 @@ def test_simulated_is_said_large_and_on_every_figure(page, tmp_path):
     assert "SIMULATED" not in reported(tmp_path, recorded, figures=False)
 
 
+def test_real_data_are_said_to_be_real_and_what_is_dropped_is_told(tmp_path):
+    tables = made_up_tables(("PASCAL",))
+    del tables["simulation_fidelity"]
+    tables["dataset_statistics"] = tables["dataset_statistics"].assign(
+        data="released", dropped_services="SSD"
+    )
+    settings = SETTINGS | {"case_study": {"dataset": "COCO"}, "training_size": {"PASCAL": 6, "MTWI": 15}}
+    page = reported(tmp_path, tables, settings=settings)
+    assert '<div class="banner real" role="note"><strong>REAL DATA</strong>' in page
+    assert "SIMULATED" not in page
+    assert "as the authors released them: PASCAL." in page
+    assert "PASCAL is without SSD, whose answers are not in the release at hand." in page
+    assert "lower: worse, without SSD" in page or "(within 2 points), without SSD" in page
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
+    assert captions and all("Real data." in caption for caption in captions)
+    assert "Table simulation_fidelity: no dataset of this run is simulated." in page
+    assert "COCO is not among the datasets run; others stand in for it" in page
+    assert "Accuracy and training size: MTWI are not shown" in page
+
+
+def test_the_release_stands_beside_the_paper_where_they_differ():
+    tables = made_up_tables(("CONLL", "PASCAL"))
+    tables["cost_savings"]["paper_accuracy"] = [0.526, 0.748]
+    rows = comparisons(tables)
+    services = rows[rows["what"] == SERVICE.name].set_index("dataset")
+    assert services.loc["CONLL", "paper"].value == 0.526 and services.loc["CONLL", "release"].value == 0.6136
+    assert services.loc["PASCAL", "release"].value == 0.7482
+    assert rows.loc[rows["what"] != SERVICE.name, "release"].map(lambda cell: cell.value).isna().all()
+
+
 def test_the_page_needs_nothing_from_outside(page):
     elements = Elements(page)
     assert not re.search(r"(src|href)=[\"'](?!data:|#)", page)

@@ -84,6 +84,18 @@ def test_prices_that_differ_get_rows_of_their_own():
     assert pd.isna(table["paper_price_usd_per_10k"].iloc[1])
 
 
+def test_services_left_out_are_told_with_the_reason():
+    blocks = {"PASCAL": {"task": "MIC", "prices": {"Google": 15.0}}}
+    table = service_prices(blocks, {"PASCAL": {"SSD": ["Model100000_PredictedLabel.txt"]}})
+    assert table["service"].tolist() == ["Google", "SSD"] and table["reason"].isna().tolist() == [True, False]
+    assert pd.isna(table["price_usd_per_10k"].iloc[1]) and table["paper_price_usd_per_10k"].iloc[1] == 0.01
+    statistics, _ = describe_markets(
+        [small_market(released=True), small_market(name="other")], {"small": {"SSD": [], "Google": []}}
+    )
+    assert statistics["dropped_services"].fillna("none").tolist() == ["SSD, Google", "none"]
+    assert statistics["data"].tolist() == ["released", "recorded"]
+
+
 @pytest.mark.parametrize("price", [3.75e-6, 0.01, 1e9])
 def test_prices_keep_their_digits(tmp_path, price):
     write_table(service_prices({"x": {"task": "MIC", "prices": {"a": price}}}), tmp_path / "prices.csv")

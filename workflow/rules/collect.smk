@@ -19,6 +19,7 @@ rule tables:
         "results/tables/tradeoff.csv",
         "results/tables/cost_savings.csv",
         "results/tables/ensembles.csv",
+        "results/tables/single_services.csv",
         "results/tables/predictor_quality.csv",
         "results/tables/predictors.csv",
         "results/tables/beyond.csv",

@@ -3,7 +3,13 @@ import re
 from pathlib import Path
 
 from frugalmct.available import automl_python, missing
-from frugalmct.config import check_yaml, selected_datasets, validate
+from frugalmct.config import (
+    check_yaml,
+    fetched_datasets,
+    release_folder,
+    selected_datasets,
+    validate,
+)
 from frugalmct.errors import FrugalError
 from frugalmct.job import sentence_only
 from frugalmct.locks import recover_from_kill
@@ -30,7 +36,11 @@ SIMULATED = [
 ]
 # The paper shows the labels of COCO; a dataset of one's own is worth the same look.
 LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
-LEARNING_KEYS = ("features", "metric")
+# Read from the authors' release, which is fetched if it is not there.
+FETCHED = fetched_datasets(SETTINGS)
+# Dataset -> services whose answers the release lacks, each with the files that are missing.
+DROPPED = {name: SETTINGS["datasets"][name].get("dropped", {}) for name in DATASETS}
+LEARNING_KEYS = ("features", "metric", "labels_per_item")
 # auto-sklearn runs in a Python of its own; jobs find it, once tried, behind a launcher.
 AUTO_SKLEARN = "auto_sklearn"
 AUTOML_LAUNCHER = "results/automl/python"
@@ -76,9 +86,17 @@ def source_code(wildcards):
 
 
 def source_files(wildcards):
-    """The data file of a market that is read from one."""
+    """The data files of a market that is read from some."""
     path = SETTINGS["datasets"][wildcards.dataset]["source"].get("path")
-    return [path] if path else []
+    if not path:
+        return []
+    record = ["results/release.json"] if wildcards.dataset in FETCHED else []
+    # A clone stays as it was fetched; before it is there, its files can not be listed.
+    if record and (Path(release_folder(SETTINGS), ".git").exists() or not Path(path).exists()):
+        return record
+    if Path(path).is_dir():
+        return record + sorted(str(file) for file in Path(path).iterdir() if file.is_file())
+    return [path]
 
 
 def lacking(predictor):

@@ -1,6 +1,30 @@
 # Sources to markets, and the tables and pictures that describe them.
 
 
+rule fetch_release:
+    input:
+        code=package_code("fetch_release"),
+    output:
+        "results/release.json",
+    log:
+        "results/logs/fetch_release.log",
+    benchmark:
+        "results/benchmarks/fetch_release.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=growing(1000),
+    params:
+        folder=release_folder(SETTINGS),
+        source=SETTINGS["release_source"],
+        datasets={name: dataset_block(name, "task", "source", "prices") for name in FETCHED},
+        missing=SETTINGS["missing_services"],
+    message:
+        "The authors' release in {params.folder}"
+    script:
+        "../scripts/fetch_release.py"
+
+
 rule make_market:
     input:
         data=source_files,
@@ -45,6 +69,8 @@ rule tabulate_datasets:
         "../../envs/core.yaml"
     resources:
         mem_mb=growing(2000),
+    params:
+        dropped=DROPPED,
     message:
         "Statistics and labels of the datasets"
     script:
@@ -70,6 +96,7 @@ rule tabulate_prices:
         mem_mb=growing(500),
     params:
         datasets={name: dataset_block(name, "task", "prices") for name in DATASETS},
+        dropped=DROPPED,
     message:
         "Prices of the services"
     script:

@@ -138,6 +138,32 @@ rule tabulate_ensembles:
         "../scripts/tabulate_ensembles.py"
 
 
+rule tabulate_singles:
+    input:
+        tradeoff="results/tables/tradeoff.csv",
+        code=package_code("tabulate_singles"),
+    output:
+        report(
+            "results/tables/single_services.csv",
+            caption="../report/single_services.rst",
+            category="Results",
+        ),
+    log:
+        "results/logs/tabulate_singles.log",
+    benchmark:
+        "results/benchmarks/tabulate_singles.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=growing(500),
+    params:
+        datasets=DATASETS,
+    message:
+        "Each service alone, beside the paper and the release"
+    script:
+        "../scripts/tabulate_singles.py"
+
+
 rule tabulate_beyond:
     input:
         tradeoff="results/tables/tradeoff.csv",

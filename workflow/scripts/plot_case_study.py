@@ -1,12 +1,19 @@
 """The case study of one dataset, and the solvers' times on it, become one picture."""
 
-from frugalmct.figures.base import read_for_figure, rows_of, save_figure, simulated_datasets
+from frugalmct.figures.base import (
+    read_for_figure,
+    released_datasets,
+    rows_of,
+    save_figure,
+    simulated_datasets,
+)
 from frugalmct.figures.case_study import plot_case_study
 from frugalmct.job import job_log
 
 with job_log(snakemake.log[0]) as log:
     table = rows_of(read_for_figure(snakemake.input.table), snakemake.params.dataset)
     solvers = rows_of(read_for_figure(snakemake.input.solvers), snakemake.params.dataset)
-    simulated = simulated_datasets(read_for_figure(snakemake.input.statistics))
-    save_figure(plot_case_study(table, simulated, solvers), snakemake.output)
+    statistics = read_for_figure(snakemake.input.statistics)
+    simulated, released = simulated_datasets(statistics), released_datasets(statistics)
+    save_figure(plot_case_study(table, simulated, solvers, released=released), snakemake.output)
     log.info("%d rows, wrote %s", len(table), list(snakemake.output))

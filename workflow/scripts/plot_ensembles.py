@@ -1,11 +1,12 @@
 """The comparison with ensembles becomes a picture."""
 
-from frugalmct.figures.base import read_for_figure, save_figure, simulated_datasets
+from frugalmct.figures.base import read_for_figure, released_datasets, save_figure, simulated_datasets
 from frugalmct.figures.ensembles import plot_ensembles
 from frugalmct.job import job_log
 
 with job_log(snakemake.log[0]) as log:
     table = read_for_figure(snakemake.input.table)
-    simulated = simulated_datasets(read_for_figure(snakemake.input.statistics))
-    save_figure(plot_ensembles(table, simulated), snakemake.output)
+    statistics = read_for_figure(snakemake.input.statistics)
+    simulated, released = simulated_datasets(statistics), released_datasets(statistics)
+    save_figure(plot_ensembles(table, simulated, released=released), snakemake.output)
     log.info("%d rows, wrote %s", len(table), list(snakemake.output))

@@ -34,6 +34,42 @@ def quality_scores(market: Market) -> FloatArray:
     return np.column_stack(columns)
 
 
+def quality_by_label(train: Market, test: Market) -> tuple[FloatArray, FloatArray]:
+    """Quality scores of one-label data, of either market: how often the label is right at its score.
+
+    The original FrugalML has a threshold for every label of the base. The share of right answers at a score,
+    rising with it and learnt for each label apart, makes scores of different labels comparable: one
+    threshold on it is a threshold of its own for every label.
+    """
+    raw, right = quality_scores(train), train.service_accuracy()
+    of_train, of_test = raw.copy(), quality_scores(test)
+    for k in range(len(train.services)):
+        given, asked = _only_labels(train, k), _only_labels(test, k)
+        for label in np.unique(given[given >= 0]).tolist():
+            rows, wanted = given == label, asked == label
+            scores, shares = _rising_shares(raw[rows, k], right[rows, k])
+            of_train[rows, k] = np.interp(raw[rows, k], scores, shares)
+            of_test[wanted, k] = np.interp(of_test[wanted, k], scores, shares)
+    return of_train, of_test
+
+
+def _only_labels(market: Market, service: int) -> IntArray:
+    """The one label of every item's answer, -1 where there is none."""
+    scores = market.scores[service]
+    labels = np.full(len(market), -1, dtype=np.int64)
+    labels[row_numbers(scores)] = scores.indices
+    return labels
+
+
+def _rising_shares(scores: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct scores in order, and the rising shares of right answers nearest to those at each."""
+    from scipy.optimize import isotonic_regression
+
+    distinct, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    shares = np.bincount(place, weights=right) / counts
+    return distinct, isotonic_regression(shares, weights=counts).x
+
+
 class Policy(NamedTuple):
     """Ask `base`; where its quality is below `threshold`, take the answer of `addon` instead.
 

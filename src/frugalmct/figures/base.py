@@ -1,4 +1,4 @@
-"""What all pictures share: style, writing, intervals, the stamp on simulated data, the gap for no data."""
+"""What all pictures share: style, writing, intervals, the stamp on the kind of data, the gap for no data."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ NO_TRACES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 INK = "#333333"
 PAPER_COLOR = "#8c8c8c"
-STAMP_COLOR = "#b3261e"
+STAMPS = {"SIMULATED DATA": "#b3261e", "REAL DATA": "#1b6e3c"}
 WIDE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "PingFang SC", "Arial Unicode MS")
 COST_LABEL = "cost (USD per 10,000 items)"
 
@@ -82,9 +82,18 @@ def rows_of(table: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 def simulated_datasets(statistics: pd.DataFrame) -> set[str]:
     """Of the table of datasets, those for which no real service was asked."""
+    return _of_kind(statistics, "simulated")
+
+
+def released_datasets(statistics: pd.DataFrame) -> set[str]:
+    """Of the table of datasets, those with what real services answered, as the authors published it."""
+    return _of_kind(statistics, "released")
+
+
+def _of_kind(statistics: pd.DataFrame, kind: str) -> set[str]:
     if not {"dataset", "data"} <= set(statistics):
         return set()
-    return set(statistics.loc[statistics["data"] == "simulated", "dataset"].astype(str))
+    return set(statistics.loc[statistics["data"] == kind, "dataset"].astype(str))
 
 
 @contextmanager
@@ -99,11 +108,12 @@ def _font_families() -> list[str]:
     return ["DejaVu Sans", *(name for name in WIDE_FONTS if name in installed)]
 
 
-def stamp_simulated(figure: Figure) -> None:
-    """A reader who sees only this picture must know that no real service was asked."""
-    figure.text(
-        0.995, 0.995, "SIMULATED DATA", ha="right", va="top", color=STAMP_COLOR, fontsize=9, fontweight="bold"
-    )
+def stamp(figure: Figure, words: str | None) -> None:
+    """A reader who sees only this picture must know whether a real service was asked."""
+    if words:
+        figure.text(
+            0.995, 0.995, words, ha="right", va="top", color=STAMPS[words], fontsize=9, fontweight="bold"
+        )
 
 
 Plot = Callable[..., Figure]
@@ -114,7 +124,12 @@ def picture(title: str, *columns: str) -> Callable[[Plot], Plot]:
 
     def decorated(plot: Plot) -> Plot:
         @wraps(plot)
-        def drawn(table: pd.DataFrame, simulated: Collection[str] = (), *options: Any) -> Figure:
+        def drawn(
+            table: pd.DataFrame,
+            simulated: Collection[str] = (),
+            *options: Any,
+            released: Collection[str] = (),
+        ) -> Figure:
             with styled():
                 if missing := [column for column in columns if column not in table]:
                     without = "the table has no rows" if table.empty else f"no column {listed(missing)}"
@@ -123,8 +138,7 @@ def picture(title: str, *columns: str) -> Callable[[Plot], Plot]:
                 if rows.empty:
                     return gap_figure(title, reason_of(table))
                 figure = plot(rows, *options)
-                if is_simulated(rows, simulated):
-                    stamp_simulated(figure)
+                stamp(figure, stamp_of(rows, simulated, released))
             return figure
 
         return drawn
@@ -132,10 +146,20 @@ def picture(title: str, *columns: str) -> Callable[[Plot], Plot]:
     return decorated
 
 
-def is_simulated(rows: pd.DataFrame, simulated: Collection[str]) -> bool:
+def stamp_of(
+    rows: pd.DataFrame, simulated: Collection[str] = (), released: Collection[str] = ()
+) -> str | None:
+    """Simulated if any of it is, real if all of it is; of answers in a file of one's own nothing is known."""
     if "data" in rows:
-        return bool((rows["data"] == "simulated").any())
-    return bool(rows["dataset"].astype(str).isin(simulated).any()) if "dataset" in rows else bool(simulated)
+        any_simulated, all_real = (rows["data"] == "simulated").any(), (rows["data"] == "released").all()
+    elif "dataset" in rows:
+        datasets = rows["dataset"].astype(str)
+        any_simulated, all_real = datasets.isin(simulated).any(), datasets.isin(released).all()
+    else:
+        any_simulated, all_real = bool(simulated), bool(released)
+    if any_simulated:
+        return "SIMULATED DATA"
+    return "REAL DATA" if all_real else None
 
 
 def reason_of(table: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from frugalmct.errors import FrugalError, listed
-from frugalmct.figures.base import short, stamp_simulated, styled, title_of
+from frugalmct.figures.base import short, stamp, stamp_of, styled, title_of
 
 BAR_COLOR = "#2f6f9f"
 LABELS_SHOWN = 80
@@ -36,8 +36,7 @@ def plot_label_distribution(table: pd.DataFrame, dataset: str) -> Figure:
         of_all = f"{len(shown)} most frequent of {len(rows):,}" if len(rows) > len(shown) else f"{len(rows)}"
         title_of(figure, f"{dataset}: how often each label occurs ({of_all} labels)")
         figure.supxlabel("items with the label (%)", fontsize=9)
-        if (rows["data"] == "simulated").any():
-            stamp_simulated(figure)
+        stamp(figure, stamp_of(rows))
     return figure
 
 

@@ -15,6 +15,7 @@ from frugalmct.figures.methods import SINGLE, name_of
 # Shares in the tables, per cent in the report.
 SHARES = (
     "accuracy", "best_accuracy", "target_accuracy", "true_accuracy", "base_accuracy", "result_accuracy",
+    "release_accuracy", "release_minus_paper",
     "bound", "saving", "share", "precision", "recall", "gain_at_best_cost", "gap_to_oracle", "gap",
     "shortfall", "online", "offline", "dap", "frugalml", "oracle", "random_mix",
 )  # fmt: skip

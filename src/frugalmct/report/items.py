@@ -261,6 +261,14 @@ BEYOND_ITEMS = (
 
 DATA_ITEMS = (
     Item(
+        "single_services",
+        "Services alone: paper, release and this run",
+        readings.read_singles,
+        "The paper prints the best service of each dataset; the authors' released answers measure all of "
+        "them, and on scene text and entities not what is printed.",
+        shown=without_columns(),
+    ),
+    Item(
         "simulation_fidelity",
         "How close the simulation comes",
         readings.read_fidelity,

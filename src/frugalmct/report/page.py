@@ -16,9 +16,18 @@ from frugalmct.figures.jobs import plot_jobs
 from frugalmct.files import write_text
 from frugalmct.report import provenance
 from frugalmct.report.claims import checked_claims
+from frugalmct.report.gaps import gap_lines, missing_because
 from frugalmct.report.html import Cell, Html, drawn, gap, image, joined, section, table, tag
 from frugalmct.report.items import BEYOND_ITEMS, DATA_ITEMS, PAPER_ITEMS, SOLVER_ITEMS, Item
-from frugalmct.report.verdicts import BETTER, MEASURES, NOTHING, WORSE, badge, comparisons
+from frugalmct.report.verdicts import (
+    BETTER,
+    MEASURES,
+    NOTHING,
+    WORSE,
+    badge,
+    comparisons,
+    dropped_services,
+)
 from frugalmct.tables import read_table
 
 TITLE = "FrugalMCT: results"
@@ -60,16 +69,30 @@ class Run:
         return cls(found, existing, settings, missing)
 
     @property
-    def simulated(self) -> list[str]:
-        statistics = self.tables.get("dataset_statistics", pd.DataFrame())
-        if "data" not in statistics:
+    def statistics(self) -> pd.DataFrame:
+        return self.tables.get("dataset_statistics", pd.DataFrame())
+
+    def of_kind(self, kind: str) -> list[str]:
+        """The datasets whose data are `simulated`, `released` by the authors, or `recorded` by a user."""
+        if "data" not in self.statistics:
             return []
-        return [str(name) for name in statistics.loc[statistics["data"] == "simulated", "dataset"]]
+        return [str(name) for name in self.statistics.loc[self.statistics["data"] == kind, "dataset"]]
+
+    @property
+    def simulated(self) -> list[str]:
+        return self.of_kind("simulated")
 
     @property
     def datasets(self) -> list[str]:
-        statistics = self.tables.get("dataset_statistics", pd.DataFrame())
-        return [str(name) for name in statistics["dataset"]] if "dataset" in statistics else []
+        return [str(name) for name in self.statistics["dataset"]] if "dataset" in self.statistics else []
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """Dataset -> the services left out since their answers are missing."""
+        return dropped_services(self.statistics)
+
+    def why_missing(self, name: str) -> str:
+        return self.missing.get(name) or missing_because(name, self.tables, self.datasets)
 
 
 def write_report(
@@ -142,19 +165,30 @@ def summary(run: Run) -> Html:
 
 
 def _banner(run: Run) -> Html:
-    if not run.simulated:
+    """What was asked: no real service, or real ones; and which of them are left out."""
+    title, kind = ("SIMULATED DATA", "banner") if run.simulated else ("REAL DATA", "banner real")
+    released, recorded = run.of_kind("released"), run.of_kind("recorded")
+    if not run.simulated and not released:
         return Html("")
-    recorded = [name for name in run.datasets if name not in run.simulated]
-    others = f" Recorded answers: {', '.join(recorded)}." if recorded else ""
-    told = (
-        f"No real service was asked for {', '.join(run.simulated)}.{others} "
-        "Numbers beside the paper's tell how alike the simulation is, not whether the paper is right."
-    )
-    return tag("div", tag("strong", "SIMULATED DATA"), tag("p", told), class_="banner", role="note")
+    told = []
+    if run.simulated:
+        told.append(
+            f"No real service was asked for {', '.join(run.simulated)}. "
+            "Numbers beside the paper's tell how alike the simulation is, not whether the paper is right."
+        )
+    if released:
+        told.append(f"Answers of real services, as the authors released them: {', '.join(released)}.")
+    if recorded:
+        told.append(f"Recorded answers: {', '.join(recorded)}.")
+    told += [
+        f"{dataset} is without {services}, whose answers are not in the release at hand."
+        for dataset, services in run.dropped.items()
+    ]
+    return tag("div", tag("strong", title), *(tag("p", line) for line in told), class_=kind, role="note")
 
 
 def _what_was_run(run: Run) -> str:
-    statistics = run.tables.get("dataset_statistics", pd.DataFrame())
+    statistics = run.statistics
     told = {key: run.settings.get(key, "?") for key in ("repeats", "scale", "predictor", "seed")}
     items = f"{int(statistics['items'].sum()):,} items" if "items" in statistics else "items not known"
     return (
@@ -222,21 +256,16 @@ def _claim_badge(holds: bool | None) -> Cell:
 
 def _gaps(run: Run) -> Iterator[Html]:
     """Everything that could not be had, in one place."""
-    told = [f"Table {name}: {reason}." for name, reason in run.missing.items()]
-    for name, content in run.tables.items():
-        reasons = content["reason"] if "reason" in content else pd.Series(index=content.index, dtype=object)
-        if "status" in content:
-            status = content["status"].astype(str)
-            reasons = reasons.where(
-                reasons.notna(), status.where(status.str.startswith(("failed", "skipped")))
-            )
-        for place, reason in reasons.dropna().items():
-            row = content.loc[place]
-            of = [str(row[key]) for key in ("dataset", "method", "solver", "target") if key in content]
-            told.append(f"Table {name}, {', '.join(of)}: {reason}.")
+    absent = {
+        item.name: run.why_missing(item.name)
+        for _, _, items in PARTS
+        for item in items
+        if item.name not in run.tables
+    }
+    told = gap_lines(run.tables, run.missing | absent, run.datasets, run.settings)
     yield tag("h3", "Gaps")
     yield (
-        tag("ul", *(tag("li", line) for line in dict.fromkeys(told)))
+        tag("ul", *(tag("li", line) for line in told))
         if told
         else tag("p", "None: every cell has its value.")
     )
@@ -258,7 +287,7 @@ def _item(run: Run, item: Item) -> Iterator[Html]:
     for name in names:
         yield _figure(run, item, name, lines)
     if item.figures and not names:
-        yield gap("The picture", run.missing.get(item.name, "it was not made in this run"))
+        yield gap("The picture", run.why_missing(item.name))
     folded = [name for name in run.figures if item.folded and name.startswith(item.folded)]
     if folded:
         pictures = [_figure(run, item, name, []) for name in folded]
@@ -286,16 +315,18 @@ def _figure_names(run: Run, item: Item) -> Iterator[str]:
 
 
 def _figure(run: Run, item: Item, name: str, lines: list[str]) -> Html:
-    simulated = " Simulated data." if run.simulated else ""
+    kind = " Simulated data." if run.simulated else ""
+    if run.datasets and run.of_kind("released") == run.datasets:
+        kind = " Real data."
     ending = "" if name in item.figures else f" ({name.replace('_', ' ')})"
     alt = " ".join([f"Picture: {item.title}{ending}.", *lines])
-    return image(run.figures[name], alt, f"{item.title}{ending}.{simulated}")
+    return image(run.figures[name], alt, f"{item.title}{ending}.{kind}")
 
 
 def _table(run: Run, item: Item) -> Html:
     content = run.tables.get(item.name)
     if content is None:
-        return gap("The table", run.missing.get(item.name, "it was not made in this run"))
+        return gap("The table", run.why_missing(item.name))
     # A table of another shape than expected is shown as it is.
     with suppress(KeyError, IndexError, ValueError, TypeError):
         content = item.shown(content)

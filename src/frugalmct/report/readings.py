@@ -8,6 +8,8 @@ from frugalmct.errors import listed
 from frugalmct.figures.methods import name_of
 from frugalmct.report.claims import mean_by_budget
 
+# The paper prints accuracies in per cent with one digit.
+PRINTED_DIGITS = 0.0005 + 1e-9
 Tables = dict[str, pd.DataFrame]
 Reading = Callable[[Tables], list[str]]
 
@@ -25,7 +27,7 @@ def money(cost: float) -> str:
 
 
 def read_prices(tables: Tables) -> list[str]:
-    table = tables["service_prices"]
+    table = tables["service_prices"].dropna(subset=["price_usd_per_10k"])
     cheapest, dearest = table["price_usd_per_10k"].min(), table["price_usd_per_10k"].max()
     told = table["paper_price_usd_per_10k"].dropna()
     same = (table.loc[told.index, "price_usd_per_10k"] - told).abs().lt(1e-9).sum()
@@ -38,15 +40,32 @@ def read_prices(tables: Tables) -> list[str]:
 
 def read_statistics(tables: Tables) -> list[str]:
     table = tables["dataset_statistics"]
-    simulated = (table["data"] == "simulated").sum()
+    simulated, released = ((table["data"] == kind).sum() for kind in ("simulated", "released"))
     printed = table.dropna(subset=["paper_items"])
     share = printed["items"].sum() / printed["paper_items"].sum() if len(printed) else float("nan")
     return [
-        f"{len(table)} datasets with {table['items'].sum():,} items; {simulated} of them simulated.",
+        f"{len(table)} datasets with {table['items'].sum():,} items; {simulated} of them simulated, "
+        f"{released} from the authors' release.",
         f"Of the paper's datasets {percent(share, 0)} of the items are used here."
         if len(printed)
         else "None of them is the paper's.",
     ]
+
+
+def read_singles(tables: Tables) -> list[str]:
+    table = tables["single_services"]
+    printed = table.dropna(subset=["release_minus_paper"])
+    apart = printed[printed["release_minus_paper"].abs() > PRINTED_DIGITS]
+    told = [f"{row.dataset} {points(row.release_minus_paper)}" for row in apart.itertuples()]
+    lines = [
+        f"Of {len(printed)} services that the paper prints, the release measures {len(told)} differently"
+        f"{f': {listed(told)}' if told else ''}."
+    ]
+    both = table.dropna(subset=["accuracy", "release_accuracy"])
+    if len(both):
+        largest = (both["accuracy"] - both["release_accuracy"]).abs().max()
+        lines.append(f"This run is within {100 * largest:.1f} points of the release for every service.")
+    return lines
 
 
 def read_fidelity(tables: Tables) -> list[str]:

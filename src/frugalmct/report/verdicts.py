@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from frugalmct.paper import best_service, released_accuracy
 from frugalmct.report.html import Cell, number, tag
 
 
@@ -56,11 +57,28 @@ def badge(kind: str, words: str) -> Cell:
 
 
 def comparisons(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Everything the paper prints that this run has too, one row each."""
-    return pd.DataFrame(list(_rows(tables)), columns=["dataset", "what", "paper", "ours", "verdict"])
+    """Everything the paper prints that this run has too, one row each, beside what the release measures."""
+    columns = ["dataset", "what", "paper", "release", "ours", "verdict"]
+    return pd.DataFrame(list(_rows(tables)), columns=columns)
 
 
 def _rows(tables: dict[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    dropped = dropped_services(tables.get("dataset_statistics", pd.DataFrame()))
+    for row in _compared(tables):
+        kind, words = row["verdict"]
+        without = f", without {dropped[row['dataset']]}" if row["dataset"] in dropped else ""
+        yield row | {"verdict": badge(kind, words + without)}
+
+
+def dropped_services(statistics: pd.DataFrame) -> dict[str, str]:
+    """Dataset -> the services left out since their answers are missing."""
+    if not {"dataset", "dropped_services"} <= set(statistics):
+        return {}
+    rows = statistics.dropna(subset=["dropped_services"])
+    return dict(zip(rows["dataset"].astype(str), rows["dropped_services"].astype(str), strict=True))
+
+
+def _compared(tables: dict[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
     savings = tables.get("cost_savings", pd.DataFrame())
     for record in savings.to_dict("records"):
         yield from _row(record, SAVING, "saving", "paper_saving")
@@ -90,9 +108,16 @@ def _row(record: dict[str, Any], measure: Measure, ours: str, paper: str) -> Ite
         "dataset": record["dataset"],
         "what": measure.name,
         "paper": _shown(printed, measure),
+        "release": _shown(_released(record["dataset"], measure), measure),
         "ours": _shown(record.get(ours, np.nan), measure),
-        "verdict": badge(*verdict(record.get(ours), printed, measure)),
+        "verdict": verdict(record.get(ours), printed, measure),
     }
+
+
+def _released(dataset: str, measure: Measure) -> float:
+    """What the authors' released answers measure, of the paper's best service."""
+    known = [released_accuracy(dataset, service) for service in best_service(dataset)]
+    return known[0] if measure is SERVICE and known and known[0] is not None else np.nan
 
 
 def _shown(value: float, measure: Measure) -> Cell:

@@ -13,6 +13,8 @@ from frugalmct.registry import Registry
 SOURCES = Registry(
     "source kind",
     {
+        "frugalmct": "frugalmct.sources.frugalmct:load",
+        "frugalml": "frugalmct.sources.frugalml:load",
         "jsonl": "frugalmct.sources.jsonl:load",
         "simulated": "frugalmct.sources.simulated:load",
     },

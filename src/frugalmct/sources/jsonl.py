@@ -24,21 +24,24 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from frugalmct.errors import FrugalError, listed
 from frugalmct.market import Market
-from frugalmct.seeds import generator
-from frugalmct.sparse import label_matrix
+from frugalmct.sources.reading import (
+    DECODER,
+    LabelSets,
+    Malformed,
+    shown,
+    sorted_vocabulary,
+    text_fault,
+    thinned,
+)
+from frugalmct.sources.reading import MAX_TEXT as MAX_TEXT
 
 MAX_PROBLEMS = 20
 MAX_LINE_BYTES = 16 * 2**20
-# numpy pads every text of an array to the longest one: a single endless name would cost gigabytes.
-MAX_TEXT = 500
 # Forests work in single precision; a larger number would turn into infinity there.
 MAX_FEATURE = float(np.finfo(np.float32).max)
-SMALLEST_MARKET = 3
 
 GZIP_START = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -74,15 +77,10 @@ class DataProblems(FrugalError):
 def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> Market:
     """The market of a config block `{task, prices, source: {kind: jsonl, path}}`.
 
-    The path is relative to the working directory. A `scale` below 1 keeps that random share of the items
-    (three at least), in file order; a smaller share is a part of every larger one.
+    The path is relative to the working directory.
     """
     market = read_jsonl(block["source"]["path"], block["prices"], name=name, task=block["task"])
-    if scale >= 1:
-        return market
-    kept = min(max(round(len(market) * scale), SMALLEST_MARKET), len(market))
-    order = generator(seed, name, "scale").permutation(len(market))
-    return market.subset(np.sort(order[:kept]))
+    return thinned(market, seed, scale)
 
 
 def read_jsonl(
@@ -111,7 +109,7 @@ def _plain_name(path: str | Path) -> str:
 def _opened(path: str | Path) -> Iterator[BinaryIO]:
     """The file's bytes, unpacked if they are gzip; a failure of the system is told in a sentence."""
     if "\0" in str(path):
-        raise FrugalError(f"{_shown(str(path))} is not a path: it has the character NUL in it.")
+        raise FrugalError(f"{shown(str(path))} is not a path: it has the character NUL in it.")
     try:
         with Path(path).open("rb") as raw:
             if raw.peek(2)[:2] != GZIP_START:
@@ -151,93 +149,25 @@ def _lines(handle: BinaryIO) -> Iterator[bytes]:
         yield line if len(line) >= MAX_LINE_BYTES else line.strip()
 
 
-class _Malformed(Exception):
-    """A line that is not a JSON value; its text says why."""
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Malformed(f"the key {_shown(twice)} is given twice in one object; give it once.")
-    return record
-
-
-def _refuse_constant(constant: str) -> Any:
-    raise _Malformed(f"{constant} is not a JSON number; give a finite number.")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
-
-
 def _parse(line: bytes) -> Any:
     if len(line) >= MAX_LINE_BYTES:
-        raise _Malformed(f"the line is longer than {MAX_LINE_BYTES:,} bytes; give one item a line.")
+        raise Malformed(f"the line is longer than {MAX_LINE_BYTES:,} bytes; give one item a line.")
     try:
-        return _DECODER.decode(line.decode())
+        return DECODER.decode(line.decode())
     except UnicodeDecodeError as error:
         byte, column = line[error.start], error.start + 1
-        raise _Malformed(
+        raise Malformed(
             f"byte 0x{byte:02x} at column {column} is not UTF-8; save the file as UTF-8, plain or gzip."
         ) from None
     except json.JSONDecodeError as error:
-        raise _Malformed(
+        raise Malformed(
             f"not valid JSON at column {error.pos + 1} ({error.msg}); each line must be one JSON object."
         ) from None
     except RecursionError:
-        raise _Malformed("the JSON is nested too deeply; an item has four levels at most.") from None
+        raise Malformed("the JSON is nested too deeply; an item has four levels at most.") from None
     except ValueError:
         # What is left is Python's limit on the digits of an integer.
-        raise _Malformed("a number has too many digits; give a finite number.") from None
-
-
-def _shown(value: Any) -> str:
-    """What was given, short: data can be of any size and nesting, a message can not."""
-    match value:
-        case None | True | False:
-            return json.dumps(value)
-        case list():
-            return f"a list of {len(value)}"
-        case dict():
-            return "an object"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
-
-
-def _text_fault(value: Any) -> str | None:
-    """Why a value can not be the name of something, if so."""
-    if type(value) is not str:
-        return f"is {_shown(value)}; it must be a non-empty text."
-    if not value:
-        return "is empty; it must be a non-empty text."
-    if len(value) > MAX_TEXT:
-        return f"is {len(value):,} characters long; at most {MAX_TEXT} are allowed."
-    if "\0" in value:
-        return f"is {_shown(value)}; the character NUL is not allowed."
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return f"is {_shown(value)}; half a surrogate pair is not a character."
-    return None
-
-
-class _Sets:
-    """Label sets in the making: rows one after the other in typed arrays, as in a CSR matrix."""
-
-    def __init__(self) -> None:
-        self.codes = array("i")
-        self.scores = array("d")
-        self.ends = array("q", [0])
-
-    def append(self, scores: dict[int, float]) -> None:
-        self.codes.extend(scores)
-        self.scores.extend(scores.values())
-        self.ends.append(len(self.codes))
-
-    def matrix(self, column: NDArray[np.int32]) -> csr_matrix:
-        codes = np.asarray(self.codes, dtype=np.int32)
-        return label_matrix(self.ends, column[codes], self.scores, len(column))
+        raise Malformed("a number has too many digits; give a finite number.") from None
 
 
 class _Reader:
@@ -255,8 +185,8 @@ class _Reader:
         self.services_line = 0
         self.ids: dict[str, int] = {}
         self.label_codes: dict[str, int] = {}
-        self.truth = _Sets()
-        self.answers = [_Sets() for _ in priced]
+        self.truth = LabelSets()
+        self.answers = [LabelSets() for _ in priced]
         self.features = array("d")
         self.feature_count: int | None = None
         self.features_line = 0
@@ -276,18 +206,18 @@ class _Reader:
             return
         try:
             record = _parse(line)
-        except _Malformed as error:
+        except Malformed as error:
             self.add_problem(str(error))
             return
         if type(record) is not dict:
             self.add_problem(
-                f"{_shown(record)} is not an item; an item is one JSON object with {listed(self.checks)}."
+                f"{shown(record)} is not an item; an item is one JSON object with {listed(self.checks)}."
             )
             return
         for key in record:
             if key not in self.checks and key != "features":
                 self.add_problem(
-                    f"unknown key {_shown(key)}; an item has {listed(self.checks)}, and may have features."
+                    f"unknown key {shown(key)}; an item has {listed(self.checks)}, and may have features."
                 )
         for key, check in self.checks.items():
             if key in record:
@@ -297,10 +227,10 @@ class _Reader:
         self._read_features(record)
 
     def _read_id(self, value: Any) -> None:
-        if fault := _text_fault(value):
+        if fault := text_fault(value):
             self.add_problem(f"the id {fault}")
         elif value in self.ids:
-            self.add_problem(f"the id {_shown(value)} was given on line {self.ids[value]}; make ids unique.")
+            self.add_problem(f"the id {shown(value)} was given on line {self.ids[value]}; make ids unique.")
         else:
             self.ids[value] = self.line
 
@@ -308,7 +238,7 @@ class _Reader:
         """The label's number; a label seen before was checked then."""
         code = self.label_codes.get(label) if type(label) is str else None
         if code is None:
-            if fault := _text_fault(label):
+            if fault := text_fault(label):
                 self.add_problem(f"{where}, entry {number}: the label {fault}")
                 return None
             code = self.label_codes[label] = len(self.label_codes)
@@ -316,7 +246,7 @@ class _Reader:
 
     def _read_truth(self, value: Any) -> None:
         if type(value) is not list:
-            self.add_problem(f"the truth is {_shown(value)}; it must be a list of labels.")
+            self.add_problem(f"the truth is {shown(value)}; it must be a list of labels.")
             return
         codes = [self._label_code(label, "truth", number) for number, label in enumerate(value, 1)]
         self.truth.append({code: 1.0 for code in codes if code is not None})
@@ -324,7 +254,7 @@ class _Reader:
     def _read_predictions(self, value: Any) -> None:
         if type(value) is not dict:
             self.add_problem(
-                f"predictions are {_shown(value)}; they must be an object with a list for each service."
+                f"predictions are {shown(value)}; they must be an object with a list for each service."
             )
             return
         if not self.services and not self._adopt_services(tuple(value)):
@@ -340,13 +270,13 @@ class _Reader:
         if not services:
             self.add_problem("predictions name no service; name at least one.")
             return False
-        faults = [fault for service in services if (fault := _text_fault(service))]
+        faults = [fault for service in services if (fault := text_fault(service))]
         for fault in faults:
             self.add_problem(f"the name of a service {fault}")
         if faults:
             return False
         self.services, self.services_line = services, self.line
-        self.answers = [_Sets() for _ in services]
+        self.answers = [LabelSets() for _ in services]
         return True
 
     def _compare_services(self, predictions: Mapping[str, Any]) -> None:
@@ -354,22 +284,22 @@ class _Reader:
         rule = f"the services are {origin}: {listed(self.services)}."
         for service in predictions:
             if service not in self.services:
-                self.add_problem(f"unknown service {_shown(service)}; {rule}")
+                self.add_problem(f"unknown service {shown(service)}; {rule}")
         for service in self.services:
             if service not in predictions:
-                self.add_problem(f"the answer of {_shown(service)} is missing; {rule}")
+                self.add_problem(f"the answer of {shown(service)} is missing; {rule}")
 
-    def _read_answer(self, answer: Any, service: str, sets: _Sets) -> None:
+    def _read_answer(self, answer: Any, service: str, sets: LabelSets) -> None:
         if type(answer) is not list:
             self.add_problem(
-                f"the answer of {service} is {_shown(answer)}; it must be a list of [label, score] pairs."
+                f"the answer of {service} is {shown(answer)}; it must be a list of [label, score] pairs."
             )
             return
         best: dict[int, float] = {}
         for number, pair in enumerate(answer, 1):
             if type(pair) is not list or len(pair) != 2:
                 self.add_problem(
-                    f"{service}, entry {number}: {_shown(pair)} is not a pair; give [label, score]."
+                    f"{service}, entry {number}: {shown(pair)} is not a pair; give [label, score]."
                 )
                 continue
             label, score = pair
@@ -377,7 +307,7 @@ class _Reader:
             # By type, since True and False are integers to Python; NaN fails the comparison.
             if type(score) not in (float, int) or not 0 <= score <= 1:
                 self.add_problem(
-                    f"{service}, entry {number}: the score is {_shown(score)}; it must be a number in [0, 1]."
+                    f"{service}, entry {number}: the score is {shown(score)}; it must be a number in [0, 1]."
                 )
             elif code is not None and score >= best.get(code, 0):
                 best[code] = score
@@ -398,26 +328,24 @@ class _Reader:
 
     def _are_features(self, values: Any) -> bool:
         if type(values) is not list or not values:
-            self.add_problem(f"the features are {_shown(values)}; they must be a list of finite numbers.")
+            self.add_problem(f"the features are {shown(values)}; they must be a list of finite numbers.")
             return False
         for number, value in enumerate(values, 1):
             if type(value) not in (float, int) or not -MAX_FEATURE <= value <= MAX_FEATURE:
                 self.add_problem(
-                    f"feature {number} is {_shown(value)}; it must be a number from -3.4e38 to 3.4e38."
+                    f"feature {number} is {shown(value)}; it must be a number from -3.4e38 to 3.4e38."
                 )
                 return False
         return True
 
     def market(self, name: str, task: str, prices: Mapping[str, float]) -> Market:
-        labels = sorted(self.label_codes)
-        column = np.empty(len(labels), dtype=np.int32)
-        column[[self.label_codes[label] for label in labels]] = np.arange(len(labels))
+        labels, column = sorted_vocabulary(self.label_codes)
         features = np.asarray(self.features).reshape(len(self.ids), -1) if self.features else None
         return Market(
             name=name,
             task=task,
             items=np.array(list(self.ids), dtype=np.str_),
-            labels=np.array(labels, dtype=np.str_),
+            labels=labels,
             services=self.services,
             prices=np.array([prices.get(service, 0.0) for service in self.services], dtype=np.float64),
             truth=self.truth.matrix(column),

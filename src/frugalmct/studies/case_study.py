@@ -100,7 +100,15 @@ def comparison(case: Case, repetition: int, seed: int) -> Iterator[dict[str, Any
 
 def _compared(case: Case, repetition: int, seed: int) -> Iterator[tuple[str, str, float, float]]:
     """Role, method, accuracy and cost."""
-    others = sweep_baselines(case.market, case.parts, [case.budget], case.metric, repetition, seed)
+    others = sweep_baselines(
+        case.market,
+        case.parts,
+        [case.budget],
+        case.metric,
+        repetition,
+        seed,
+        labels_per_item=case.combiners.labels_per_item,
+    )
     others = others.set_index("method")[["accuracy", "cost"]]
     single = others[others.index.str.startswith(SINGLE)]
     best = single.sort_values(["accuracy", "cost"], ascending=[False, True], kind="stable").index[0]

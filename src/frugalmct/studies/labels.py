@@ -47,7 +47,7 @@ def per_label(case: Case) -> pd.DataFrame:
 def _answers(case: Case) -> Iterator[tuple[str, csr_matrix]]:
     for service, scores in zip(case.test.services, case.test.scores, strict=True):
         yield f"{SINGLE}{service}", scores
-    yield "majority_vote", majority_vote(case.test)
+    yield "majority_vote", majority_vote(case.test, labels_per_item=case.combiners.labels_per_item)
     yield "frugalmct", case.answers
 
 

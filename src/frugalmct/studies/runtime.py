@@ -34,7 +34,10 @@ def runtime(case: Case, learning: Learning) -> pd.DataFrame:
     seconds: dict[str, Timed] = {
         "frugalmct": time_frugalmct(case, learning, train, test),
         "frugalml": time_frugalml(train, test, case.budget, case.metric, learning.seed),
-        "majority_vote": (None, timed(lambda: majority_vote(test))[1]),
+        "majority_vote": (
+            None,
+            timed(lambda: majority_vote(test, labels_per_item=learning.labels_per_item))[1],
+        ),
     }
     return pd.DataFrame([_row(case, method, *pair) for method, pair in seconds.items()], columns=COLUMNS)
 

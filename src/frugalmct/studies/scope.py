@@ -12,8 +12,8 @@ COMPARED = 3
 def studied(settings: Mapping[str, Any], wanted: Mapping[str, float | None]) -> dict[str, float]:
     """Dataset -> budget: the wanted ones among those selected, and every dataset that is not the paper's.
 
-    If that is none, the first dataset selected stands in. Where no budget is wanted, or the wanted one does
-    not pay for the base, it is the middle one of the dataset's.
+    If that is none, the first dataset selected stands in. Where no budget is wanted, or the wanted one pays
+    for no more than the base, it is the middle one of the dataset's.
     """
     names = selected_datasets(settings)
     found = [name for name in names if name in wanted or not figures_of(name)] or names[:1]
@@ -23,7 +23,7 @@ def studied(settings: Mapping[str, Any], wanted: Mapping[str, float | None]) -> 
 def _budget(block: Mapping[str, Any], wanted: float | None) -> float:
     prices = block["prices"]
     floor = prices.get(block["base"], min(prices.values()))
-    if wanted is not None and wanted >= floor:
+    if wanted is not None and wanted > floor:
         return float(wanted)
     return block["budgets"][len(block["budgets"]) // 2]
 

@@ -10,9 +10,12 @@ from frugalmct.baselines.frugalml import (
     Policy,
     expected_means,
     item_costs,
+    quality_by_label,
     quality_scores,
 )
 from frugalmct.errors import FrugalError
+from frugalmct.market import Market
+from frugalmct.sparse import label_matrix
 
 COSTS = np.array([0.01, 6.0, 10.0, 15.0])
 
@@ -247,3 +250,33 @@ def test_misuse_is_told_in_a_sentence():
     only_base_known[:, 1] = quality[:, 1]
     known, all_known = strategy.decide(only_base_known, 100), strategy.decide(quality, 100)
     assert np.array_equal(known.addon, all_known.addon)
+
+
+def one_label_market(labels: list[str], given: list[int], scores: list[float], true: list[int]) -> Market:
+    rows = np.arange(len(given) + 1)
+    return Market(
+        name="faces",
+        task="FER",
+        items=np.arange(len(given)).astype(str),
+        labels=np.array(labels),
+        services=("only",),
+        prices=np.array([1.0]),
+        truth=label_matrix(rows, true, None, len(labels)),
+        scores=(label_matrix(rows, given, scores, len(labels)),),
+    )
+
+
+def test_quality_by_label_is_the_rising_share_of_right_answers_at_a_score():
+    labels = ["glad", "sad"]
+    train = one_label_market(labels, [0, 0, 0, 0, 1, 1], [0.2, 0.4, 0.4, 0.8, 0.8, 0.9], [0, 1, 0, 0, 0, 0])
+    test = one_label_market(labels, [0, 0, 1, 0], [0.6, 0.1, 0.85, 0.99], [0, 0, 0, 0])
+    of_train, of_test = quality_by_label(train, test)
+    # At 0.2 one of one is right, at 0.4 one of two: as shares must rise, the three have two of three.
+    np.testing.assert_allclose(of_train[:, 0], [2 / 3, 2 / 3, 2 / 3, 1, 0, 0])
+    np.testing.assert_allclose(of_test[:, 0], [(2 / 3 + 1) / 2, 2 / 3, 0, 1])
+
+
+def test_quality_of_labels_never_seen_stays_the_score():
+    train = one_label_market(["glad", "sad"], [0, 0], [0.5, 0.6], [0, 0])
+    test = one_label_market(["glad", "sad"], [1], [0.3], [0])
+    assert quality_by_label(train, test)[1].tolist() == [[0.3]]

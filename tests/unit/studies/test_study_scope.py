@@ -32,6 +32,10 @@ def test_a_budget_that_does_not_pay_for_the_base_is_replaced():
     assert studied(settings([], COCO=DEAR), {"COCO": 6}) == {"COCO": 12.0}
 
 
+def test_a_budget_that_pays_for_the_base_alone_leaves_nothing_to_study():
+    assert studied(settings([], COCO=DEAR), {"COCO": 8}) == {"COCO": 12.0}
+
+
 def test_a_wanted_budget_need_not_be_among_the_swept():
     assert studied(settings([], mine=OWN), {"mine": 3.3}) == {"mine": 3.3}
 

@@ -1,0 +1,14 @@
+"""The authors' release is cloned where it is not there, and looked through."""
+
+from frugalmct.job import job_log
+from frugalmct.release import fetch_release
+
+with job_log(snakemake.log[0]) as log:
+    record = fetch_release(
+        snakemake.output[0],
+        snakemake.params.folder,
+        snakemake.params.source,
+        snakemake.params.datasets,
+        snakemake.params.missing,
+    )
+    log.info("%s", record)
