@@ -20,7 +20,7 @@ def untouched(project: Project, tmp_path) -> Project:
         ("sclae: 0.1", "config: sclae is not a key of the configuration; did you mean 'scale'?"),
         ("only: [PASKAL]", "config: only[0] is 'PASKAL', which is no dataset; did you mean 'PASCAL'?"),
         ("only: [own]", "config: datasets.own.source.path is 'own.jsonl', and there is no such file in "),
-        ("predictor: auto_sklearn", "bin/python, which is not there; run `make automl-env`."),
+        ("only: [PASCAL]\npredictor: auto_sklearn", "bin/python is not there; run `make automl-env`."),
         ("scale: 0.1\nscale: 0.2", "line 2: the key 'scale' is given twice; keep one of them."),
     ],
 )
