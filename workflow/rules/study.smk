@@ -40,8 +40,6 @@ rule study_solvers:
         "results/logs/study_solvers/{dataset}/{repetition}.log",
     benchmark:
         "results/benchmarks/study_solvers/{dataset}/{repetition}.tsv"
-    # The longest job, and on one core: it had better not be the last to begin.
-    priority: 10
     conda:
         "../../envs/core.yaml"
     resources:
