@@ -15,6 +15,7 @@ from frugalmct.market import Market, Split, split
 from frugalmct.predictions import Combination, Predictions
 from frugalmct.results import cost_savings
 from frugalmct.sources import load_market
+from frugalmct.strategy import Plan
 
 SEED = 2022
 REPETITIONS = range(5)
@@ -36,11 +37,14 @@ def parts_of(market: Market, repetition: int) -> Split:
     return split(len(market), seed=SEED, dataset=market.name, repetition=repetition)
 
 
-def learnt(market: Market, budgets: list[float], repetition: int, **options: Any) -> tuple:
+def learnt(
+    market: Market, budgets: list[float], repetition: int, **options: Any
+) -> tuple[list[Plan], Predictions]:
     learning = Learning(seed=repetition, jobs=2, **options)
     parts = parts_of(market, repetition)
-    combination = Combination.fit(market, parts, budgets, "auto", 0.01, learning)
-    return combination, Predictions.make(market, parts, combination, learning)
+    combination = Combination.fit(market, parts, "auto", learning)
+    predictions = Predictions.make(market, parts, combination, learning)
+    return predictions.plans(parts, budgets, 0.01), predictions
 
 
 def within_budget(rows: pd.DataFrame) -> bool:
@@ -69,8 +73,8 @@ def test_frugalmct_on_rafdb():
     market = market_of("frugalml", "FrugalML", "RAFDB")
     tables = []
     for repetition in REPETITIONS:
-        combination, predictions = learnt(market, list(RAFDB_BAR), repetition, labels_per_item=1)
-        tables.append(sweep("RAFDB", repetition, predictions, combination.plans, repetition))
+        plans, predictions = learnt(market, list(RAFDB_BAR), repetition, labels_per_item=1)
+        tables.append(sweep("RAFDB", repetition, predictions, plans, repetition))
     assert_reaches_the_bar(tables, "frugalmct_online")
 
 
@@ -79,11 +83,12 @@ def test_frugalmct_on_pascal():
     market = market_of("frugalmct", "FrugalMCT", "PASCAL")
     tables, errors = [], []
     for repetition in REPETITIONS:
-        combination, predictions = learnt(market, PASCAL_BUDGETS, repetition)
-        tables.append(sweep("PASCAL", repetition, predictions, combination.plans, repetition))
+        plans, predictions = learnt(market, PASCAL_BUDGETS, repetition)
+        tables.append(sweep("PASCAL", repetition, predictions, plans, repetition))
         parts = parts_of(market, repetition)
         tables.append(sweep_baselines(market, parts, PASCAL_BUDGETS, "accuracy", repetition, repetition))
-        errors += [predictor_quality(predicted)["rmse"] for predicted in predictions.by_base.values()]
+        bases = {plan.base for plan in plans}
+        errors += [predictor_quality(predictions.by_base[base])["rmse"] for base in bases]
     rows = pd.concat(tables, ignore_index=True)
     savings = cost_savings(rows, {"PASCAL": "MIC"}).iloc[0]
     assert savings["best_service"] == "Microsoft" and savings["best_cost"] == 10

@@ -49,4 +49,4 @@ def test_another_python_is_found_out_before_anything_is_learnt(project: Project)
     wrong = CONFIG.replace(str(PYTHON), str(PROJECT / ".venv" / "bin" / "python"))
     output = misled.run("--", "results/predictions/own/0.npz", config=wrong, succeed=False)
     assert "and auto-sklearn runs on 3.9; run `make automl-env`." in output
-    assert not (misled.folder / "results/combinations").exists()
+    assert not (misled.folder / "results/predictions").exists()
