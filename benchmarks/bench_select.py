@@ -23,8 +23,7 @@ import numpy as np
 from frugalmct.predictions import Predictions
 from frugalmct.seeds import generator
 from frugalmct.select import OnlineSelector, Problem, dual_price, frontier, solve
-from frugalmct.studies.guarded import OutOfTime, guarded
-from frugalmct.studies.solvers import GRACE
+from frugalmct.studies.guarded import GRACE, OutOfTime, guarded
 
 ESTIMATES = Path("results/predictions/COCO/0.npz")
 COCO_ITEMS = 61_643

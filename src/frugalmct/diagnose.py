@@ -17,7 +17,7 @@ from frugalmct.predictions import BasePredictions, Combination, Predictions
 from frugalmct.results import IDEAL
 from frugalmct.select import Frontier, Problem, solve
 from frugalmct.strategy import Plan
-from frugalmct.studies.guarded import OutOfTime, guarded
+from frugalmct.studies.guarded import GRACE, OutOfTime, guarded
 
 DUMMY = "mean"
 # The paper's words for the predictors it measures.
@@ -25,8 +25,6 @@ PAPER_PREDICTORS = {"random_forest": "random_forest", DUMMY: "dummy"}
 QUALITY_COLUMNS = ["dataset", "predictor", "seed", "rmse", "pcc", "paper_rmse", "paper_pcc", "base"]
 
 STOPPED = ("time_limit", "no_solution")
-# Solvers do not always look at their clock: one that is still busy at this many times its limit is ended.
-GRACE = 1.5
 CHECKED_SOLVERS = ("exact", "cbc_reduced", "highs_reduced")
 AGREEMENT_COLUMNS = [
     "dataset", "seed", "budget", "solver", "accuracy", "bound", "proven", "status", "difference",

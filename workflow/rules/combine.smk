@@ -17,8 +17,11 @@ rule combine_answers:
     resources:
         mem_mb=growing(2000),
     params:
-        block=lambda wildcards: dataset_block(wildcards.dataset, "base", *LEARNING_KEYS),
-        learning=LEARNING,
+        # Neither features nor predictor: another one does not search for the combiners again.
+        block=lambda wildcards: dataset_block(
+            wildcards.dataset, "base", "metric", "labels_per_item"
+        ),
+        silence=SETTINGS["silence"],
     message:
         "Combiners of {wildcards.dataset}, repetition {wildcards.repetition}"
     script:

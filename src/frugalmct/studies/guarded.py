@@ -15,6 +15,9 @@ from typing import Any
 
 from frugalmct.errors import FrugalError
 
+GRACE = 1.5
+"""A solver that has not stopped by itself at this many times its limit is ended."""
+
 
 class OutOfTime(Exception):
     """The work was not done in time, and has been ended."""

@@ -15,7 +15,7 @@ from frugalmct.predictions import BasePredictions
 from frugalmct.select import OnlineSelector, Problem, available_methods, solve
 from frugalmct.select.methods import PACKAGES
 from frugalmct.strategy import Plan
-from frugalmct.studies.guarded import OutOfTime, guarded
+from frugalmct.studies.guarded import GRACE, OutOfTime, guarded
 
 COLUMNS = [
     "solver", "dataset", "items", "budget", "seconds", "accuracy", "bound", "proven", "status", "stopped",
@@ -25,9 +25,6 @@ COLUMNS = [
 ONLINE = "online"
 FINISHED = (ONLINE, "optimal", "rounded")
 WARM_UP_ITEMS = 20
-
-GRACE = 1.5
-"""A solver that has not stopped by itself at this many times the limit is ended."""
 
 Found = tuple[dict[str, Any], NDArray[np.int64]]
 
