@@ -2,6 +2,8 @@
 
 CORES ?= all
 VENV := .venv
+# What makes and audits the locks.
+TOOLS := .venv-tools
 # python3 if it is new enough, or the first of the others that is; PYTHON=... overrides.
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -19,21 +21,21 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo results plan test test-slow bench lint format lock clean automl-env automl-python
+.PHONY: help demo results plan test test-slow bench lint format lock audit clean automl-env automl-python
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: $(READY) ## a first look: the same run, small, in demo/
 	@mkdir -p demo
-	$(RUN) snakemake --cores $(CORES) --directory demo --configfile config.yaml workflow/profiles/demo.yaml
+	$(RUN) snakemake --cores $(CORES) --directory demo --configfile config.yaml config/demo.yaml
 	@echo "Open demo/results/report.html"
 
 results: $(READY) ## every table and figure, in results/ (CORES=4 to use fewer cores)
 	$(RUN) snakemake --cores $(CORES)
 
 plan: $(READY) ## the jobs and the expected time of `make results`, without running anything
-	@$(RUN) frugalmct plan --cores $(CORES)
+	@$(RUN) frugalmct.paper forecast --cores $(CORES)
 
 automl-env: $(AUTOML)/ready ## auto-sklearn in an environment of its own, .venv-automl (a few minutes)
 
@@ -72,7 +74,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is not Python 3.11 or newer; name one that is: make PYTHON=/path/to/python"; exit 1; }
 	rm -f $(READY)
 	$(PYTHON) -m venv --clear $(VENV)
-	$(RUN) pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(RUN) pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	$(RUN) pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@printf '%s\n' '$(CURDIR)' > $(READY)
 
@@ -81,17 +83,27 @@ $(AUTOML)/ready: envs/automl-build.txt envs/automl-requirements.txt
 	@test -n "$(AUTOML_PYTHON)" || { echo "No Python 3.9 was found; install one, or name it: make automl-env AUTOML_PYTHON=/path/to/python3.9"; exit 1; }
 	rm -f $@
 	$(AUTOML_PYTHON) -m venv --clear $(AUTOML)
-	$(AUTOML)/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/automl-build.txt
+	$(AUTOML)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement envs/automl-build.txt
 	PATH="$(CURDIR)/$(AUTOML)/bin:$$PATH" $(AUTOML)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--no-build-isolation --requirement envs/automl-requirements.txt
+		--no-build-isolation --require-hashes --requirement envs/automl-requirements.txt
 	$(AUTOML)/bin/python -W ignore -c 'import autosklearn.regression'
 	@touch $@
 
-lock: ## choose the newest versions of everything anew, for requirements.lock
-	@rm -rf $(VENV)-lock
-	$(PYTHON) -m venv $(VENV)-lock
-	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[automl,workflow,slurm,dev]'
-	@{ echo "# Exact versions, written by \`make lock\` from pyproject.toml; \`make\` installs them into $(VENV)."; \
-	$(VENV)-lock/bin/python -m pip freeze --all --exclude-editable --exclude pip --exclude wheel; } > requirements.lock.new
-	@rm -rf $(VENV)-lock
-	@mv requirements.lock.new requirements.lock
+# uv chooses the versions and finds their checksums, for every system; no host is written down.
+LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --custom-compile-command 'make lock'
+lock: ## choose the newest versions of everything anew, with their checksums, for the locks
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found; install one, or name it: make lock PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
+	$(LOCK) --upgrade --universal --python-version 3.11 --extra automl --extra workflow --extra slurm --extra dev \
+		--output-file requirements.lock pyproject.toml
+	@# What auto-sklearn was tried with stays; only what is missing is chosen.
+	$(LOCK) --python-version 3.9 --output-file envs/automl-build.txt envs/automl-build.in
+	$(LOCK) --python-version 3.9 --constraint envs/automl-build.txt --output-file envs/automl-requirements.txt envs/automl.in
+
+audit: ## known vulnerabilities of the locked packages (needs a network)
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found; install one, or name it: make audit PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --retries 0 --upgrade pip-audit 2>/dev/null \
+		|| { echo "Nothing was audited: pip-audit cannot be installed, which needs a network."; exit 2; }
+	@$(TOOLS)/bin/python tools/audit.py

@@ -26,15 +26,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from own_process import in_own_process, peak_mib
 
-from frugalmct.combine import Combiners, fit_combiners
+from frugalmct.combine import Combiners, fit_market_combiners
 from frugalmct.features import FeatureMap
-from frugalmct.figures.base import legend_below, picture, plain_log, save_figure, title_of
 from frugalmct.market import Market
+from frugalmct.paper.plotting import legend_below, picture, plain_log, save_figure, title_of
+from frugalmct.paper.tables import write_table
 from frugalmct.predict import make_predictor
 from frugalmct.seeds import generator
 from frugalmct.select import OnlineSelector, Problem, dual_price, solve
 from frugalmct.sources import load_market
-from frugalmct.tables import write_table
 
 OUTPUT = Path("results/bench")
 BASE, BLOCK, FOREST_ITEMS = 0, 100_000, 10_000
@@ -108,13 +108,18 @@ def simulate(size: Size, market_file: Path) -> Callable[[], Any]:
 
 def combine(size: Size, market_file: Path) -> Callable[[], Any]:
     market = Market.load(market_file)
-    return lambda: fit_combiners(market, BASE)
+    return lambda: fit_market_combiners(market, BASE)
+
+
+def _features(market: Market) -> Any:
+    evidence = market.evidence(BASE)
+    return FeatureMap.of(evidence, market.task).transform(evidence)
 
 
 def _table(market: Market) -> tuple[Any, np.ndarray]:
     services = len(market.services)
     combiners = Combiners(BASE, np.full(services, 0.5), np.full(services, 0.2))
-    return FeatureMap.of(market).transform(market, BASE), combiners.accuracy_matrix(market)
+    return _features(market), market.choice_accuracy(combiners)
 
 
 def fit(size: Size, market_file: Path) -> Callable[[], Any]:
@@ -125,7 +130,7 @@ def fit(size: Size, market_file: Path) -> Callable[[], Any]:
 def estimate(size: Size, market_file: Path) -> Callable[[], Any]:
     market = Market.load(market_file)
     predictor = make_predictor("random_forest").fit(*_table(market.subset(np.arange(FOREST_ITEMS))))
-    features = FeatureMap.of(market).transform(market, BASE)
+    features = _features(market)
     return lambda: predictor.estimate(features)
 
 
@@ -282,13 +287,13 @@ def verdicts(table: pd.DataFrame) -> Iterator[str]:
             yield f"{step}: no verdict, as {TARGET_ITEMS:,} items were not measured"
             continue
         seconds, peak = found.loc[(step, TARGET_ITEMS), ["seconds", "peak_mib"]]
-        told = f"{step}, {TARGET_ITEMS:,} items: {seconds:.1f} s, {peak:.0f} MiB"
+        line = f"{step}, {TARGET_ITEMS:,} items: {seconds:.1f} s, {peak:.0f} MiB"
         if step == "exact":
             limits = f"at most {MOST_SECONDS} s and {MOST_MIB} MiB"
-            yield f"{told} ({limits}): {_word(seconds <= MOST_SECONDS and peak <= MOST_MIB)}"
+            yield f"{line} ({limits}): {_word(seconds <= MOST_SECONDS and peak <= MOST_MIB)}"
         else:
             growth = peak / found.loc[(step, TARGET_ITEMS // 10), "peak_mib"]
-            yield f"{told}, {growth:.2f} times that of a tenth of them: {_word(growth <= CONSTANT)}"
+            yield f"{line}, {growth:.2f} times that of a tenth of them: {_word(growth <= CONSTANT)}"
 
 
 def _word(met: bool) -> str:

@@ -16,13 +16,14 @@ import pandas as pd
 import yaml
 from own_process import in_own_process, peak_mib
 
-from frugalmct.combine import Combiners, fit_combiners, search
-from frugalmct.config import validate
+from frugalmct.combine import Combiners, fit_market_combiners, search
 from frugalmct.features import FeatureMap
-from frugalmct.market import Market, split
+from frugalmct.market import LabelMarket
+from frugalmct.paper.config import validate
+from frugalmct.paper.tables import write_table
 from frugalmct.predict import make_predictor, predictor_from_arrays
 from frugalmct.sources import load_market
-from frugalmct.tables import write_table
+from frugalmct.splits import split
 
 PROJECT = Path(__file__).parents[1]
 OUTPUT = PROJECT / "results" / "bench" / "learning.csv"
@@ -33,12 +34,12 @@ MOST_SECONDS = {"search_one_pair": 10, "forest_coco_half": 30, "forest_lsvt_half
 MOST_MB = {"search_one_pair": 1024}
 
 
-def market_named(dataset: str) -> Market:
+def market_named(dataset: str) -> LabelMarket:
     config = validate(yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8")))
     return load_market(dataset, config["datasets"][dataset], seed=config["seed"])
 
 
-def halves(dataset: str) -> tuple[Market, Market]:
+def halves(dataset: str) -> tuple[LabelMarket, LabelMarket]:
     market = market_named(dataset)
     parts = split(len(market), dataset=dataset)
     return market.subset(parts.whole_train), market.subset(parts.test)
@@ -50,52 +51,57 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, outcome
 
 
-def fitted_forest(market: Market, combiners: Combiners) -> Any:
-    features = FeatureMap.of(market).transform(market, BASE)
-    return make_predictor("random_forest", jobs=JOBS).fit(features, combiners.accuracy_matrix(market))
+def features_of(market: LabelMarket) -> Any:
+    evidence = market.evidence(BASE)
+    return FeatureMap.of(evidence, market.task).transform(evidence)
 
 
-def search_one_pair() -> tuple[Market, float]:
+def fitted_forest(market: LabelMarket, combiners: Combiners) -> Any:
+    features = features_of(market)
+    return make_predictor("random_forest", jobs=JOBS).fit(features, market.choice_accuracy(combiners))
+
+
+def search_one_pair() -> tuple[LabelMarket, float]:
     market = market_named("LSVT")
     seconds, _ = timed(lambda: search(market.truth, market.scores[BASE], market.scores[ADDON]))
     return market, seconds
 
 
-def accuracy_matrix() -> tuple[Market, float]:
+def choice_accuracy() -> tuple[LabelMarket, float]:
     market = market_named("LSVT")
     combiners = Combiners(BASE, np.full(4, 0.5), np.full(4, 0.2))
-    seconds, _ = timed(lambda: combiners.accuracy_matrix(market))
+    seconds, _ = timed(lambda: market.choice_accuracy(combiners))
     return market, seconds
 
 
-def train(dataset: str) -> tuple[Market, float]:
+def train(dataset: str) -> tuple[LabelMarket, float]:
     """Combiners of one base, features, the forest with its leaf size, and out-of-bag estimates."""
     market, _ = halves(dataset)
-    seconds, _ = timed(lambda: fitted_forest(market, fit_combiners(market, BASE)))
+    seconds, _ = timed(lambda: fitted_forest(market, fit_market_combiners(market, BASE)))
     return market, seconds
 
 
-def forest(dataset: str) -> tuple[Market, float]:
+def forest(dataset: str) -> tuple[LabelMarket, float]:
     market, _ = halves(dataset)
-    combiners = fit_combiners(market, BASE)
+    combiners = fit_market_combiners(market, BASE)
     seconds, _ = timed(lambda: fitted_forest(market, combiners))
     return market, seconds
 
 
-def estimate(dataset: str, *, saved: bool) -> tuple[Market, float]:
+def estimate(dataset: str, *, saved: bool) -> tuple[LabelMarket, float]:
     """Estimates of the test half, by the forest just grown or by one read from its arrays."""
     market, test = halves(dataset)
-    predictor = fitted_forest(market, fit_combiners(market, BASE))
+    predictor = fitted_forest(market, fit_market_combiners(market, BASE))
     if saved:
         predictor = predictor_from_arrays(*predictor.to_arrays(), jobs=JOBS)
-    features = FeatureMap.of(test).transform(test, BASE)
+    features = features_of(test)
     seconds, _ = timed(lambda: predictor.estimate(features))
     return test, seconds
 
 
-BENCHMARKS: dict[str, Callable[[], tuple[Market, float]]] = {
+BENCHMARKS: dict[str, Callable[[], tuple[LabelMarket, float]]] = {
     "search_one_pair": search_one_pair,
-    "accuracy_matrix": accuracy_matrix,
+    "choice_accuracy": choice_accuracy,
     "forest_coco_half": lambda: forest("COCO"),
     "forest_lsvt_half": lambda: forest("LSVT"),
     "forest_gmb_half": lambda: forest("GMB"),

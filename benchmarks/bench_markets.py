@@ -16,10 +16,10 @@ import pandas as pd
 import yaml
 from own_process import in_own_process, peak_mib
 
-from frugalmct.config import selected_datasets, validate
 from frugalmct.market import Market
+from frugalmct.paper.config import selected_datasets, validate
+from frugalmct.paper.tables import write_table
 from frugalmct.sources import load_market
-from frugalmct.tables import write_table
 
 PROJECT = Path(__file__).parents[1]
 OUTPUT = PROJECT / "results" / "bench" / "markets.csv"

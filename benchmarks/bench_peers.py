@@ -1,6 +1,6 @@
 """Our exact solver and frontier beside general solvers, on the same problems, on the same machine.
 
-    python benchmarks/bench_peers.py [--quick] [--seconds 60] [--data predictions.npz]
+    python benchmarks/bench_peers.py [--quick] [--seconds 60] [--data estimates.npz]
 
 The problems are made of the fitted predictor's estimates for COCO where `make results` has left them, or are
 synthetic. Peers: HiGHS (LP and MILP), CBC, OR-tools' CP-SAT and SCIP; the last two come with
@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_select import COCO_ITEMS, ESTIMATES, Data, from_predictions, synthetic
+from bench_select import COCO_ITEMS, ESTIMATES, Data, from_estimates, synthetic
 from matplotlib.figure import Figure
 from own_process import in_own_process, peak_mib
 
-from frugalmct.figures.base import legend_below, picture, plain_log, save_figure, title_of
+from frugalmct.paper.plotting import legend_below, picture, plain_log, save_figure, title_of
+from frugalmct.paper.tables import write_table
 from frugalmct.select import Problem, frontier, solve
-from frugalmct.tables import write_table
 
 OUTPUT = Path("results/bench/peers.csv")
 ITEMS, QUICK_ITEMS = (1_000, 10_000, COCO_ITEMS), (1_000, 3_000)
@@ -49,12 +49,13 @@ def run_highs_lp(problem: Problem, limit: float) -> dict[str, Any]:
     """The relaxed problem by the matrix of the MILP, without its whole numbers of services and of money."""
     import highspy
 
-    from frugalmct.select.ilp import _highs_model, whole_formulation
+    from frugalmct.select.solvers.formulation import whole_formulation
+    from frugalmct.select.solvers.highs import highs_model
 
     started = time.perf_counter()
     formulation = whole_formulation(problem)
     unit = problem.addon_costs.max() / formulation.model.cost.max()
-    program = _highs_model(highspy, replace(formulation.model, capacity=problem.capacity / unit))
+    program = highs_model(highspy, replace(formulation.model, capacity=problem.capacity / unit))
     program.integrality_ = []
     solver = highspy.Highs()
     solver.silent()
@@ -104,12 +105,12 @@ def version_of(solver: str) -> str | None:
 def _cbc_version() -> str:
     import pulp
 
-    from frugalmct.select.ilp import _cbc_path
+    from frugalmct.select.solvers.cbc import cbc_path
 
-    told = subprocess.run(
-        [_cbc_path(pulp) or "cbc", "-quit"], capture_output=True, text=True, check=False
+    printed = subprocess.run(
+        [cbc_path(pulp) or "cbc", "-quit"], capture_output=True, text=True, check=False
     ).stdout
-    found = re.search(r"Version:\s*(\S+)", told)
+    found = re.search(r"Version:\s*(\S+)", printed)
     return f"CBC {found[1]}" if found else "CBC"
 
 
@@ -121,7 +122,7 @@ def _scip_version() -> str:
 
 def problem_of(path: Path, items: int) -> Problem:
     """The first items of the estimates, at a budget of half of what is worth spending."""
-    data = from_predictions(path) if path.exists() else synthetic(COCO_ITEMS)
+    data = from_estimates(path) if path.exists() else synthetic(COCO_ITEMS)
     data = Data(np.ascontiguousarray(data.accuracy[:items]), data.costs, data.base)
     worth = frontier(data.accuracy, data.costs, data.base).budgets
     return data.problem(worth[0] + SHARE * (worth[-1] - worth[0]))
@@ -195,7 +196,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="small problems only")
     parser.add_argument("--seconds", type=float, default=60, help="the most that a solver gets for a problem")
-    parser.add_argument("--data", type=Path, default=ESTIMATES, help="predictions of a run")
+    parser.add_argument("--data", type=Path, default=ESTIMATES, help="estimates of a run")
     parser.add_argument("--solver", help=argparse.SUPPRESS)
     parser.add_argument("--items", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,12 +1,13 @@
 """Times of the selection package, written row by row to results/bench/select.csv.
 
-    python benchmarks/bench_select.py [--data predictions.npz] [--limit 60] [--solver-budgets 10]
+    python benchmarks/bench_select.py [--data estimates.npz] [--limit 60] [--solver-budgets 10]
 
 The problem is made of the fitted predictor's estimates for COCO where `make results` has left them, or
 is synthetic, of the same size (61,643 x 4). The general solvers get the whole model and `--limit` seconds
 per budget; `--solver-budgets 0` leaves them out. Column `ratio`: for a general solver its time over that of
 `exact` at the same budget, a lower bound for one that was not done at its limit; for `dual_price`,
-`frontier` and `choose_all` the target time over the time (1 or more meets it).
+`frontier` and `choose_all` the target time over the time (1 or more meets it). The benchmarks named `item_*`
+have a cost for every item and service, and no base.
 """
 
 import argparse
@@ -20,15 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from frugalmct.predictions import Predictions
+from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.paper.studies.guarded import GRACE, OutOfTime, guarded
 from frugalmct.seeds import generator
 from frugalmct.select import OnlineSelector, Problem, dual_price, frontier, solve
-from frugalmct.studies.guarded import GRACE, OutOfTime, guarded
 
-ESTIMATES = Path("results/predictions/COCO/0.npz")
+ESTIMATES = Path("results/estimates/COCO/0.npz")
 COCO_ITEMS = 61_643
 COSTS = np.array([0.01, 6.0, 10.0, 15.0])
 GROWTH = (1_000, 10_000, 100_000, 1_000_000)
+ITEM_GROWTH, ITEM_SERVICES = (1_000, 10_000, 61_643, 300_000), 11
 BUDGETS = 10
 REPEATS = 5
 PRICE_TARGET, FRONTIER_TARGET, ONLINE_TARGET = 0.05, 0.5, 5e6
@@ -38,7 +40,7 @@ PRICE_TARGET, FRONTIER_TARGET, ONLINE_TARGET = 0.05, 0.5, 5e6
 class Data:
     accuracy: np.ndarray
     costs: np.ndarray
-    base: int
+    base: int | None
 
     def budgets(self, count: int = BUDGETS) -> list[float]:
         """From a twentieth of what is worth spending to all but a twentieth of it."""
@@ -71,10 +73,10 @@ def synthetic(items: int) -> Data:
     return Data(np.clip(accuracy, 0, 1), COSTS, 0)
 
 
-def from_predictions(path: Path) -> Data:
+def from_estimates(path: Path) -> Data:
     """The test estimates of the workflow's own run, of the first base it used."""
-    base, predicted = min(Predictions.load(path).by_base.items())
-    return Data(predicted.test_estimates, predicted.prices, base)
+    base, own = min(RepetitionEstimates.load(path).by_base.items())
+    return Data(own.test.estimated, own.test.prices, base)
 
 
 def typical_seconds(run: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
@@ -104,6 +106,37 @@ def bench_growth() -> Iterator[Row]:
         data = synthetic(items)
         for budget in data.budgets():
             yield exact_row("growth", data, budget, repeats=3 if items < 1_000_000 else 1)
+
+
+def with_item_costs(items: int, services: int = ITEM_SERVICES, decimals: int | None = None) -> Data:
+    """Like calls of language models: long questions cost more at every service, no two calls the same."""
+    rng = generator("bench", "item costs", items)
+    costs = rng.gamma(2, 1, (items, 1)) * np.linspace(0.1, 3, services)
+    costs *= rng.uniform(0.7, 1.3, costs.shape)
+    accuracy = rng.normal(np.linspace(0.5, 0.75, services), 0.15, costs.shape)
+    accuracy = np.clip(accuracy + rng.normal(0, 0.15, (items, 1)), 0, 1)
+    return Data(accuracy if decimals is None else accuracy.round(decimals), costs, None)
+
+
+def bench_item_growth() -> Iterator[Row]:
+    """How the time of `exact` grows where every call has its own cost: any estimates, and of 3 decimals."""
+    for items in ITEM_GROWTH:
+        for name, decimals in (("item_growth", None), ("item_growth_3_decimals", 3)):
+            data = with_item_costs(items, decimals=decimals)
+            for budget in data.budgets(3):
+                yield exact_row(name, data, budget, repeats=3 if items < 300_000 else 1)
+
+
+def bench_item_solvers(limit: float) -> Iterator[Row]:
+    """CBC and HiGHS on 10,000 items with their own costs, against `exact`."""
+    data = with_item_costs(10_000)
+    n, k = data.accuracy.shape
+    budget = data.budgets(3)[1]
+    ours = exact_row("item_solvers", data, budget, REPEATS)
+    yield ours
+    for method in ("cbc", "highs"):
+        seconds, *reached = general_solver(data.problem(budget), method, limit)
+        yield Row("item_solvers", n, k, budget, method, seconds, *reached, seconds / ours.seconds)
 
 
 def bench_dual_price(data: Data) -> Iterator[Row]:
@@ -167,6 +200,9 @@ def all_rows(data: Data, limit: float, solver_budgets: int) -> Iterator[Row]:
     yield from bench_choose_all(synthetic(1_000_000))
     yield from bench_exact(data)
     yield from bench_growth()
+    yield from bench_item_growth()
+    if solver_budgets:
+        yield from bench_item_solvers(limit)
     yield from bench_general_solvers(data, limit, solver_budgets)
 
 
@@ -189,12 +225,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=ESTIMATES, help="predictions of a run")
+    parser.add_argument("--data", type=Path, default=ESTIMATES, help="estimates of a run")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each run of a general solver")
     parser.add_argument("--solver-budgets", type=int, default=BUDGETS, help="budgets the general solvers get")
     parser.add_argument("--output", type=Path, default=Path("results/bench/select.csv"))
     options = parser.parse_args()
-    data = from_predictions(options.data) if options.data.exists() else synthetic(COCO_ITEMS)
+    data = from_estimates(options.data) if options.data.exists() else synthetic(COCO_ITEMS)
     write(all_rows(data, options.limit, options.solver_budgets), options.output)
 
 

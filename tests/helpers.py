@@ -1,20 +1,27 @@
 """What several tests share."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 
 import frugalmct
-from frugalmct.market import Market
+from frugalmct.baselines.frugalml import item_costs
+from frugalmct.market import LabelMarket, Market
+from frugalmct.paper.config import validate
+from frugalmct.select import chosen
 from frugalmct.sparse import label_matrix
 
 SOURCE_DIR = Path(frugalmct.__file__).parent.parent
 ROOT = Path(__file__).parents[1]
+# The blocks of config.yaml, complete, as jobs get them.
+BLOCKS = validate(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))["datasets"]
 
 
-def small_market(**changes: Any) -> Market:
+def small_market(**changes: Any) -> LabelMarket:
     """Four items, one without truth; a stored zero score, an empty answer, text beyond ASCII."""
     parts = {
         "name": "small",
@@ -29,7 +36,36 @@ def small_market(**changes: Any) -> Market:
             label_matrix([0, 1, 1, 2, 4], [1, 0, 3, 1], [0.25, 0.75, 1 / 3, 0.2], 4),
         ),
     }
-    return Market(**(parts | changes))
+    return LabelMarket(**(parts | changes))
+
+
+def turned_round(market: LabelMarket) -> LabelMarket:
+    """The same market with labels and services in the opposite order."""
+    order = np.argsort(market.labels)[::-1]
+    place = np.argsort(order)
+
+    def moved(matrix: Any) -> Any:
+        return type(matrix)((matrix.data, place[matrix.indices], matrix.indptr), shape=matrix.shape)
+
+    return replace(
+        market,
+        labels=market.labels[order],
+        truth=moved(market.truth),
+        scores=tuple(moved(scores) for scores in market.scores),
+    ).with_services(market.services[::-1])
+
+
+class Means(NamedTuple):
+    accuracy: float
+    cost: float
+
+
+def expected_means(parts: list[Any], accuracy: np.ndarray, costs: Any) -> Means:
+    """What FrugalML's weighted choices are worth in expectation, with no draw."""
+    return Means(
+        float(sum(part.probability * chosen(accuracy, part.addon).mean() for part in parts)),
+        float(sum(part.probability * item_costs(part.base, part.addon, costs).mean() for part in parts)),
+    )
 
 
 def item(**changes: Any) -> dict[str, Any]:
@@ -53,7 +89,7 @@ def write_lines(path: Path, *lines: Any) -> Path:
 
 
 def assert_same_market(left: Market, right: Market) -> None:
-    for plain in ("name", "task", "services", "simulated", "released"):
+    for plain in ("name", "task", "services", "data"):
         assert getattr(left, plain) == getattr(right, plain)
     for array in ("items", "labels", "prices"):
         np.testing.assert_array_equal(getattr(left, array), getattr(right, array))

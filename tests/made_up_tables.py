@@ -1,7 +1,13 @@
 """Tables of results as the workflow writes them, made up and small: what figures and report are tested on."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
+
+from frugalmct.paper.columns import Column
+from frugalmct.paper.exhibit import Exhibit, in_columns, with_data
+from frugalmct.paper.exhibits.registry import all_exhibits
 
 Names = tuple[str, ...]
 
@@ -21,8 +27,42 @@ CURVES = {
 VOTES = {"majority_vote": 0.6, "weighted_majority_vote": 0.63}
 
 
-def made_up_tables(datasets: Names = ("PASCAL", "COCO"), repeats: int = 3) -> dict[str, pd.DataFrame]:
-    """Table name -> table."""
+def made_up_tables(
+    datasets: Names = ("PASCAL", "COCO"), repeats: int = 3, data: str = "simulated"
+) -> dict[str, pd.DataFrame]:
+    """Exhibit -> its table, all columns in order; one that is not made up below has a table of any values."""
+    tables = known_tables(datasets, repeats)
+    kinds = dict.fromkeys([*datasets, "COCO"], data)
+    return {
+        exhibit.name: shaped(exhibit, tables.get(exhibit.name, any_values(exhibit, datasets)), kinds)
+        for exhibit in all_exhibits()
+    }
+
+
+def shaped(exhibit: Exhibit, table: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
+    """As the exhibit writes it; a column that it has not got is a mistake here."""
+    (kind,) = set(kinds.values())
+    return in_columns(exhibit, with_data(table, kinds) if "dataset" in table else table.assign(data=kind))
+
+
+def any_values(exhibit: Exhibit, datasets: Names) -> pd.DataFrame:
+    """Three rows for each dataset."""
+    rows = [
+        {column.name: any_value(column, row) for column in exhibit.columns if column.name != "data"}
+        | ({"dataset": dataset} if "dataset" in {column.name for column in exhibit.columns} else {})
+        for dataset in datasets
+        for row in range(3)
+    ]
+    return pd.DataFrame(rows)
+
+
+def any_value(column: Column, row: int) -> str | float | bool:
+    if column.kind == "text":
+        return f"{column.name} {row}"
+    return row % 2 == 0 if column.kind == "flag" else 0.25 + 0.25 * row
+
+
+def known_tables(datasets: Names, repeats: int) -> dict[str, pd.DataFrame]:
     return {
         "dataset_statistics": statistics(datasets),
         "service_prices": prices(datasets),
@@ -53,7 +93,7 @@ def framed(columns: str, rows: list[tuple]) -> pd.DataFrame:
 def statistics(datasets: Names) -> pd.DataFrame:
     counts = {"items": 1154, "label_occurrences": 1668, "distinct_labels": 20, "labels_per_item": 1.445407279}
     paper = {"paper_items": 11540, "paper_label_occurrences": 16682, "paper_distinct_labels": 20}
-    return pd.DataFrame({"dataset": datasets, "task": "MIC"} | counts | paper | {"data": "simulated"})
+    return pd.DataFrame({"dataset": datasets, "task": "MIC"} | counts | paper)
 
 
 def prices(datasets: Names) -> pd.DataFrame:
@@ -77,24 +117,25 @@ def label_distribution(datasets: Names) -> pd.DataFrame:
     labels = [f"label {number}" for number in range(12)]
     share = 0.6 / np.arange(1, len(labels) + 1)
     part = pd.DataFrame({"label": labels, "items": (1000 * share).astype(int), "share": share})
-    return pd.concat([part.assign(dataset=name, data="simulated") for name in datasets], ignore_index=True)
+    return pd.concat([part.assign(dataset=name) for name in datasets], ignore_index=True)
 
 
 def tradeoff(datasets: Names, repeats: int) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     rows = []
     for place, dataset in enumerate(datasets):
-        for seed in range(repeats):
+        for repetition in range(repeats):
             shift = 0.02 * place + rng.normal(0, 0.003)
             for method, (start, rise) in CURVES.items():
                 for budget in BUDGETS:
                     accuracy = start + shift + rise * (1 - np.exp(-budget / 4)) + rng.normal(0, 0.001)
-                    rows.append((dataset, method, budget, seed, accuracy, min(budget, 11.0), "ok"))
+                    rows.append((dataset, method, budget, repetition, accuracy, min(budget, 11.0), "ok"))
             for service, price in PRICES.items():
-                rows.append((dataset, f"single:{service}", price, seed, ALONE[service] + shift, price, "ok"))
+                accuracy = ALONE[service] + shift
+                rows.append((dataset, f"single:{service}", price, repetition, accuracy, price, "ok"))
             for method, accuracy in VOTES.items():
-                rows.append((dataset, method, 31.01, seed, accuracy + shift, 31.01, "ok"))
-    return framed("dataset method budget seed accuracy cost status", rows)
+                rows.append((dataset, method, 31.01, repetition, accuracy + shift, 31.01, "ok"))
+    return framed("dataset method budget repetition accuracy cost status", rows)
 
 
 def cost_savings(datasets: Names) -> pd.DataFrame:
@@ -103,11 +144,12 @@ def cost_savings(datasets: Names) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "dataset": datasets,
+            "method": "frugalmct_online",
             "task": "MIC",
             "best_service": "Microsoft",
             "best_accuracy": 0.6,
             "best_cost": best,
-            "frugalmct_cost": ours,
+            "cost": ours,
             "saving": 1 - ours / best,
             "paper_accuracy": 0.61,
             "paper_best_cost": best,
@@ -134,48 +176,44 @@ def ensembles(datasets: Names) -> pd.DataFrame:
 
 def predictor_quality(datasets: Names, repeats: int) -> pd.DataFrame:
     rng = np.random.default_rng(4)
-    return framed(
-        "dataset predictor seed rmse pcc paper_rmse paper_pcc",
-        [
-            (name, predictor, seed, rmse + rng.normal(0, 0.004), pcc + rng.normal(0, 0.01), rmse, pcc - 0.1)
-            for name in datasets
-            for predictor, rmse, pcc in (("random_forest", 0.26, 0.6), ("mean", 0.34, 0.0))
-            for seed in range(repeats)
-        ],
-    )
+    rows = [
+        (name, predictor, repetition, rmse + rng.normal(0, 0.004), pcc + rng.normal(0, 0.01), rmse, pcc - 0.1)
+        for name in datasets
+        for predictor, rmse, pcc in (("random_forest", 0.26, 0.6), ("mean", 0.34, 0.0))
+        for repetition in range(repeats)
+    ]
+    return framed("dataset predictor repetition rmse pcc paper_rmse paper_pcc", rows)
 
 
 def predictors(datasets: Names) -> pd.DataFrame:
     columns = (
         "dataset predictor budget base repetitions accuracy accuracy_low accuracy_high "
         "gain gain_low gain_high cost rmse rmse_low rmse_high pcc pcc_low pcc_high "
-        "training_seconds training_seconds_low training_seconds_high status data"
+        "training_seconds training_seconds_low training_seconds_high status"
     )
     gains = {"random_forest": 0.0, "extra_trees": 0.001, "mean": -0.05}
     rows = [
         (name, predictor, budget, "SSD", 3, 0.6 + gain, 0.59 + gain, 0.61 + gain,
          gain, gain - 0.002, gain + 0.002, budget, 0.26, 0.25, 0.27, 0.6, 0.55, 0.65, 1.5, 1.4, 1.6,
-         "ok", "simulated")
+         "ok")
         for name in datasets
         for predictor, gain in gains.items()
         for budget in (1.0, 3.0, 6.0)
     ]  # fmt: skip
     absent = "not installed: run `make automl-env`."
-    rows += [
-        (name, "auto_sklearn", np.nan, "SSD", 3, *[np.nan] * 16, absent, "simulated") for name in datasets
-    ]
+    rows += [(name, "auto_sklearn", np.nan, "SSD", 3, *[np.nan] * 16, absent) for name in datasets]
     return framed(columns, rows)
 
 
 def training_size(datasets: Names, repeats: int) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     return framed(
-        "dataset budget seed train_items accuracy cost",
+        "dataset budget repetition train_items accuracy cost",
         [
-            (dataset, 6.0, seed, size, 0.6 - 1.5 / np.sqrt(size) + rng.normal(0, 0.004), 5.9)
+            (dataset, 6.0, repetition, size, 0.6 - 1.5 / np.sqrt(size) + rng.normal(0, 0.004), 5.9)
             for dataset in datasets
             for size in (100, 300, 1000, 3000)
-            for seed in range(repeats)
+            for repetition in range(repeats)
         ],
     )
 
@@ -225,8 +263,8 @@ def case_study() -> pd.DataFrame:
     ]
     for step in range(-10, 11):
         reached = {"accuracy": 0.52 - 0.005 * abs(step), "cost": 6 - max(step, 0) / 2}
-        price = {"price": 0.006 * 1.4**step, "marked": step == 0}
-        rows.append({"part": "price_curve", "name": "frugalmct"} | price | reached)
+        tried = {"dual_price": 0.006 * 1.4**step, "marked": step == 0}
+        rows.append({"part": "dual_price_curve", "name": "frugalmct"} | tried | reached)
     compared = (
         ("frugalmct", 0.52, 6, 0.514),
         ("frugalml", 0.49, 6, 0.481),
@@ -236,7 +274,7 @@ def case_study() -> pd.DataFrame:
     for name, accuracy, cost, printed in compared:
         numbers = {"accuracy": accuracy, "cost": cost, "paper_accuracy": printed, "paper_cost": cost}
         rows.append({"part": "comparison", "name": name, "marked": name == "frugalmct"} | numbers)
-    return pd.DataFrame(rows).assign(dataset="COCO", budget=6.0, seed=0, data="simulated")
+    return pd.DataFrame(rows).assign(dataset="COCO", budget=6.0, repetition=0)
 
 
 def worked_examples() -> pd.DataFrame:
@@ -274,7 +312,7 @@ def single_services(datasets: Names) -> pd.DataFrame:
 def beyond(datasets: Names) -> pd.DataFrame:
     rng = np.random.default_rng(7)
     means = {"gain_at_best_cost": 0.04, "area_online": 0.6, "area_frugalml": 0.57, "area_dap": 0.58}
-    means |= {"loss_combiner": 0.03, "loss_predictor": 0.08, "loss_price": 0.002, "gap_to_oracle": 0.082}
+    means |= {"loss_combiner": 0.03, "loss_predictor": 0.08, "loss_dual_price": 0.002, "gap_to_oracle": 0.082}
     means |= {"budget_used_online": 0.97, "budget_used_offline": 0.99}
     columns = {"dataset": list(datasets), "task": "MIC", "best_service": "Microsoft", "best_cost": 10.0}
     for name, mean in means.items():
@@ -291,7 +329,7 @@ def cheapest_budget(datasets: Names) -> pd.DataFrame:
 
 def solver_agreement(datasets: Names) -> pd.DataFrame:
     return framed(
-        "dataset seed budget solver accuracy bound proven status difference",
+        "dataset repetition budget solver accuracy bound proven status difference",
         [
             (dataset, 0, budget, solver, 0.5, 0.5, True, "optimal", 0.0)
             for dataset in datasets

@@ -1,11 +1,11 @@
-"""Fits the simulated datasets of a config file to the fidelity targets, and writes the outcome back.
+"""Fits the parameters of the simulated datasets to the fidelity targets, and writes the outcome back.
 
-    python tools/fit_simulated.py config.yaml [--only PASCAL MIR] [--scores-only]
+    python tools/fit_simulated.py [--only PASCAL MIR] [--scores-only]
 
 Two halves, one after the other (see frugalmct.sources.simulated). First the answers: what each service sees
 and makes up, by least squares against the accuracy statistics of the released answers. Then the scores:
 how much they betray of an item, so that a forest on the base's answer predicts accuracy as well as
-the paper's does. Labels, topics, popularity and set sizes are chosen by hand in the config and kept.
+the paper's does. Labels, topics, popularity and set sizes are chosen by hand and kept.
 """
 
 import argparse
@@ -21,13 +21,15 @@ import yaml
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from frugalmct.accuracy_model import Learning
-from frugalmct.evaluate import predictor_quality
-from frugalmct.fidelity import accuracy_statistics, targets
 from frugalmct.files import write_text
-from frugalmct.market import split
-from frugalmct.paper import figures_of
-from frugalmct.predictions import Combination, Predictions
+from frugalmct.model import Learning
+from frugalmct.paper.config import validate
+from frugalmct.paper.config.schema import schema
+from frugalmct.paper.exhibits.simulation_fidelity import accuracy_statistics, targets
+from frugalmct.paper.jobs.code import PACKAGE
+from frugalmct.paper.printed import printed_of
+from frugalmct.paper.stages.combine import Combination
+from frugalmct.paper.stages.estimate import RepetitionEstimates
 from frugalmct.seeds import generator
 from frugalmct.sources.simulated import (
     Candidates,
@@ -39,7 +41,9 @@ from frugalmct.sources.simulated import (
     load,
     make_world,
 )
+from frugalmct.splits import split
 
+PARAMETERS = PACKAGE / "paper" / "simulated.yaml"
 # A miss of this size costs one unit: tighter than the tolerances, so that another seed stays within them.
 SCALES = {
     "accuracy": 0.002,
@@ -117,8 +121,8 @@ def fit_answers(
 ) -> MarketModel:
     """Least squares over every service's knobs and the market's."""
     trial = Trial.draw(name, model, items, seed)
-    wanted = {key: value for key, value in targets(figures_of(name)).items() if key[0] in SCALES}
-    most = figures_of(name)["paper"]["ensembles_accuracy_pct_and_cost"]["frugalmct"][0] / 100
+    wanted = {key: value for key, value in targets(printed_of(name)).items() if key[0] in SCALES}
+    most = printed_of(name)["paper"]["ensembles_accuracy_pct_and_cost"]["frugalmct"][0] / 100
     start, low, high = _to_vector(model)
 
     def residuals(vector: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -146,7 +150,7 @@ def fit_answers(
 
 def centre_accuracy(name: str, model: MarketModel, seeds: list[int], rounds: int = 4) -> MarketModel:
     """Shifts each service's recall until its accuracy, at full size and over several seeds, is on target."""
-    wanted = figures_of(name)["simulation_target_accuracy"]
+    wanted = printed_of(name)["simulation_target_accuracy"]
     trials = [Trial.draw(name, model, model.items, seed) for seed in seeds]
 
     def accuracies(candidate: MarketModel) -> dict[str, float]:
@@ -185,10 +189,10 @@ def _from_vector(model: MarketModel, vector: NDArray[np.float64]) -> MarketModel
 def fit_scores(name: str, block: dict[str, Any], model: MarketModel, items: int, seed: int) -> MarketModel:
     """The candour of the scores at which a forest is neither better nor worse than the paper's.
 
-    More candour raises the correlation and lowers the error; where the two can not both be met, the miss is
+    More candour raises the correlation and lowers the error; where the two cannot both be met, the miss is
     shared between them.
     """
-    printed = figures_of(name)["paper"]["predictor"]
+    printed = printed_of(name)["paper"]["predictor"]
 
     def excess(candour: float) -> float:
         found = predictability(name, block, _candid(model, candour), items, seed)
@@ -215,35 +219,35 @@ def predictability(
     learning = Learning(options={"trees": 40}, seed=seed, jobs=2)
     cheapest = market.services[int(np.argmin(market.prices))]
     combination = Combination.fit(market, parts, cheapest, learning)
-    (predicted,) = Predictions.make(market, parts, combination, learning).by_base.values()
-    return predictor_quality(predicted)
+    (own,) = RepetitionEstimates.fit(market, parts, combination, learning).by_base.values()
+    return own.test.quality()
 
 
 def _candid(model: MarketModel, candour: float) -> MarketModel:
     return _with_services(model, lambda _, service: replace(service, candour=candour))
 
 
-def render_source(model: MarketModel, descriptions: dict[str, str] | None = None) -> str:
-    """The `source:` part of a dataset's block; with descriptions, each key is explained."""
-    lines = ["    source:"]
-    fields = {"kind": "simulated"} | {key: value for key, value in asdict(model).items() if key != "services"}
-    for key, value in fields.items():
-        lines += _explained(key, descriptions)
-        lines += _wrapped(f"      {key}: {_flow(value)}")
+def render_parameters(model: MarketModel, descriptions: dict[str, str] | None = None) -> str:
+    """The lines below a dataset's name; with descriptions, each key is explained."""
+    lines = []
+    for key, value in asdict(model).items():
+        if key != "services":
+            lines += _explained(key, descriptions)
+            lines += _wrapped(f"  {key}: {_flow(value)}")
     lines += _explained("services", descriptions)
-    lines.append("      services:")
-    lines += [f"        {name}: {_flow(asdict(service))}" for name, service in model.services.items()]
+    lines.append("  services:")
+    lines += [f"    {name}: {_flow(asdict(service))}" for name, service in model.services.items()]
     return "\n".join(lines) + "\n"
 
 
 def _explained(key: str, descriptions: dict[str, str] | None) -> list[str]:
     if not descriptions:
         return []
-    return textwrap.wrap(descriptions[key], 110, initial_indent="      # ", subsequent_indent="      # ")
+    return textwrap.wrap(descriptions[key], 110, initial_indent="  # ", subsequent_indent="  # ")
 
 
 def _wrapped(line: str) -> list[str]:
-    return textwrap.wrap(line, 116, initial_indent="", subsequent_indent="        ", break_on_hyphens=False)
+    return textwrap.wrap(line, 116, initial_indent="", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _flow(value: Any) -> str:
@@ -261,14 +265,14 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def replace_source(text: str, name: str, source: str) -> str:
-    """The config's text with one dataset's `source:` part exchanged, comments elsewhere kept."""
-    pattern = rf"(^  {re.escape(name)}:.*?\n(?:    .*\n|\s*\n)*?)    source:.*\n(?:      .*\n)*"
+def replace_parameters(text: str, name: str, parameters: str) -> str:
+    """The file's text with one dataset's lines exchanged, comments elsewhere kept."""
+    pattern = rf"(^{re.escape(name)}:.*\n)(?:  .*\n)*"
     changed, count = re.subn(
-        pattern, lambda match: match.group(1) + source, text, count=1, flags=re.MULTILINE
+        pattern, lambda match: match.group(1) + parameters, text, count=1, flags=re.MULTILINE
     )
     if not count:
-        raise SystemExit(f"No `source:` part of datasets.{name} found in the config.")
+        raise SystemExit(f"{PARAMETERS} has no {name}.")
     return changed
 
 
@@ -276,7 +280,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("config", type=Path)
     parser.add_argument(
         "--only", nargs="*", default=[], help="datasets to fit; all simulated ones by default"
     )
@@ -286,17 +289,16 @@ def main() -> None:
     parser.add_argument("--scores-only", action="store_true", help="keep the answers as they are")
     parser.add_argument("--seed", type=int, default=1, help="seed of the items to fit on")
     arguments = parser.parse_args()
-    blocks = yaml.safe_load(arguments.config.read_text(encoding="utf-8"))["datasets"]
-    schema = Path(__file__).parents[1] / "workflow/schemas/simulated.schema.yaml"
-    properties = yaml.safe_load(schema.read_text(encoding="utf-8"))["properties"]
-    descriptions = {key: value["description"] for key, value in properties.items()}
+    config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
+    blocks = validate(config)["datasets"]
+    descriptions = {key: value["description"] for key, value in schema("simulated")["properties"].items()}
     for number, (name, block) in enumerate(blocks.items()):
         if block["source"]["kind"] != "simulated" or (arguments.only and name not in arguments.only):
             continue
         model = fit_market(name, block, arguments)
-        text = arguments.config.read_text(encoding="utf-8")
-        source = render_source(model, descriptions if number == 0 else None)
-        write_text(arguments.config, replace_source(text, name, source))
+        text = PARAMETERS.read_text(encoding="utf-8")
+        parameters = render_parameters(model, descriptions if number == 0 else None)
+        write_text(PARAMETERS, replace_parameters(text, name, parameters))
 
 
 def fit_market(name: str, block: dict[str, Any], arguments: argparse.Namespace) -> MarketModel:
@@ -309,7 +311,7 @@ def fit_market(name: str, block: dict[str, Any], arguments: argparse.Namespace) 
         model = centre_accuracy(name, model, seeds=[seed, seed + 1, seed + 2])
     model = fit_scores(name, block, model, arguments.score_items, seed)
     reached = predictability(name, block, model, arguments.score_items, seed + 1)
-    print(f"{name}: {reached}, the paper's {figures_of(name)['paper']['predictor']}", flush=True)
+    print(f"{name}: {reached}, the paper's {printed_of(name)['paper']['predictor']}", flush=True)
     return model
 
 

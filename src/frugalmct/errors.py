@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 class FrugalError(ValueError):
-    """A user's mistake, told in one sentence: where, what was given, what is allowed, what to do."""
+    """A user's mistake in one sentence: where, what was given, what is allowed, what to do."""
 
 
 def listed(names: Iterable[object]) -> str:

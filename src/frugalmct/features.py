@@ -8,6 +8,7 @@ when the market has some. Nothing is fitted: the columns of an item depend on th
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,12 +19,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from frugalmct.errors import FrugalError, listed
-from frugalmct.market import Market
+from frugalmct.market import Evidence
 from frugalmct.sparse import set_sizes
+from frugalmct.values import Fields, one_line, shown
 
 KINDS = ("labels", "embedding", "given", "spacy:<model>")
 SUMMARY = ("count", "max", "mean")
 DIMENSIONS = 96
+# Language and name, as spaCy calls every model that it packs. A path would let a strategy file choose the
+# folder that is loaded from, and with it the code that is run.
+SPACY_MODEL = re.compile(r"spacy:[a-z]{2,3}(_[a-z0-9]+){1,6}")
+MAX_DIMENSIONS = 10_000
 
 # Of an entity such as `Jordan_loc` the type says more about a service than the spelling does, so that it
 # has coordinates of its own instead of being a few n-grams among many.
@@ -42,48 +48,42 @@ class FeatureMap:
     given: int = 0
 
     def __post_init__(self) -> None:
-        known = self.kind in KINDS[:-1] or (self.kind.startswith("spacy:") and len(self.kind) > len("spacy:"))
-        if not known:
-            raise FrugalError(f"Unknown features '{self.kind}'; known: {listed(KINDS)}.")
+        if self.kind not in KINDS[:-1] and not SPACY_MODEL.fullmatch(self.kind):
+            raise FrugalError(
+                f"Unknown features {shown(self.kind)}; known: {listed(KINDS)}, where <model> is the name of "
+                "an installed one, such as en_core_web_md."
+            )
         if self.kind == "given" and not self.given:
             raise FrugalError("features: 'given' needs a `features` list of numbers with every item.")
 
     @classmethod
-    def of(cls, market: Market, kind: str | None = None) -> "FeatureMap":
-        """The map for a market; the default kind goes by its task."""
-        given = 0 if market.features is None else market.features.shape[1]
-        return cls(kind or default_features(market.task), given)
+    def of(cls, evidence: Evidence, task: str, kind: str | None = None) -> "FeatureMap":
+        """The map for such evidence; the default kind goes by the task."""
+        given = 0 if evidence.given is None else evidence.given.shape[1]
+        return cls(kind or default_features(task), given)
 
-    def transform(self, market: Market, base: int) -> Matrix:
-        """One float32 row an item, from the base's answers: CSR for `labels`, else dense."""
-        own = 0 if market.features is None else market.features.shape[1]
+    def transform(self, evidence: Evidence) -> Matrix:
+        """One float32 row per item, from the base's answers: CSR for `labels`, else dense."""
+        scores, labels = evidence.scores, evidence.labels
+        if scores.shape[1] != len(labels):
+            raise FrugalError(
+                f"The base's answers have {scores.shape[1]} columns, but there are {len(labels)} labels."
+            )
+        own = 0 if evidence.given is None else evidence.given.shape[1]
         if own != self.given:
             raise FrugalError(
-                f"Market {market.name} brings {own} numbers an item along, but {self.given} are expected; "
+                f"The items bring {own} numbers each, but {self.given} are expected; "
                 "give every item the same `features`."
             )
-        return self.rows(market.scores[base], market.labels, market.features)
-
-    def rows(
-        self,
-        base_scores: csr_matrix,
-        labels: NDArray[np.str_],
-        given: NDArray[np.float64] | None = None,
-    ) -> Matrix:
-        """The rows of answers over any vocabulary; `transform` says what they are."""
-        if base_scores.shape[1] != len(labels):
-            raise FrugalError(
-                f"The base's answers have {base_scores.shape[1]} columns, but there are {len(labels)} labels."
-            )
+        numbers = [] if evidence.given is None else [evidence.given.astype(np.float32)]
         if self.kind == "given":
-            return self._own_numbers(given)
-        extra = [summary_columns(base_scores)]
-        if self.given:
-            extra.append(self._own_numbers(given))
+            return numbers[0]
+        extra = [summary_columns(scores), *numbers]
         if self.kind == "labels":
-            columns = [base_scores.astype(np.float32), *map(csr_matrix, extra)]
-            return hstack(columns, format="csr", dtype=np.float32)
-        return np.hstack([self._embedded(base_scores, labels), *extra])
+            return hstack(
+                [scores.astype(np.float32), *map(csr_matrix, extra)], format="csr", dtype=np.float32
+            )
+        return np.hstack([self._embedded(scores, labels), *extra])
 
     def names(self, labels: Iterable[str]) -> list[str]:
         """What each column is, for people."""
@@ -99,14 +99,21 @@ class FeatureMap:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "FeatureMap":
         try:
-            return cls(str(values["kind"]), int(values["given"]))
-        except (KeyError, TypeError) as error:
-            raise FrugalError(f"A feature map must hold kind and given ({error!r}); save it again.") from None
+            fields = Fields("a feature map", values)
+            found = cls(fields.text("kind"), fields.whole("given"))
+            fields.done()
+        except FrugalError as error:
+            raise FrugalError(f"{one_line(error)}; save the feature map again.") from None
+        return found
 
-    def _own_numbers(self, given: NDArray[np.float64] | None) -> NDArray[np.float32]:
-        if given is None or given.ndim != 2 or given.shape[1] != self.given:
-            raise FrugalError(f"Every item must bring {self.given} numbers along as its `features`.")
-        return given.astype(np.float32)
+    def can_give(self, columns: int, labels: int) -> bool:
+        """Whether rows over that many labels have so many columns; no spaCy model is loaded to find out."""
+        if self.kind == "given":
+            return columns == self.given
+        rest = columns - self.given - len(SUMMARY)
+        if self.kind == "labels":
+            return rest == labels
+        return rest == DIMENSIONS if self.kind == "embedding" else 0 < rest <= MAX_DIMENSIONS
 
     def _embedded(self, base_scores: csr_matrix, labels: NDArray[np.str_]) -> NDArray[np.float32]:
         # Only labels that were given need a vector: one live item must not cost a whole vocabulary.
@@ -207,6 +214,9 @@ def _spacy_pipeline(model: str) -> Any:
     try:
         import spacy
 
+        # A folder of that name would be loaded as well, and may lie anywhere.
+        if not spacy.util.is_package(model):
+            raise OSError(model)
         return spacy.load(model)
     except (ImportError, OSError):
         raise FrugalError(

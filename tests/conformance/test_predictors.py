@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from frugalmct.available import automl_python, missing
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import pearson
 from frugalmct.predict import PREDICTORS, Predictor, make_predictor, predictor_from_arrays
+from frugalmct.predict.available import automl_python, missing
 
 AUTOML_PYTHON = automl_python(folder=Path(__file__).parents[2])
 QUICK = {
@@ -99,7 +99,7 @@ def test_training_estimates_are_out_of_sample(name):
 
 def test_arrays_are_plain_and_give_the_same_estimates(name, fitted):
     if name in NOT_SAVED:
-        with pytest.raises(FrugalError, match="can not be saved as plain data"):
+        with pytest.raises(FrugalError, match="cannot be saved as plain data"):
             fitted.to_arrays()
         return
     header, arrays = fitted.to_arrays()

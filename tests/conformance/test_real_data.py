@@ -9,13 +9,16 @@ import pandas as pd
 import pytest
 from released import real_folder
 
-from frugalmct.accuracy_model import Learning
-from frugalmct.evaluate import predictor_quality, sweep, sweep_baselines
-from frugalmct.market import Market, Split, split
-from frugalmct.predictions import Combination, Predictions
-from frugalmct.results import cost_savings
+from frugalmct.market import Market
+from frugalmct.model import Learning
+from frugalmct.paper.exhibits.cost_savings import cost_savings
+from frugalmct.paper.stages.baselines import sweep_baselines
+from frugalmct.paper.stages.combine import Combination
+from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.paper.stages.select import sweep
+from frugalmct.plans import Plan
 from frugalmct.sources import load_market
-from frugalmct.strategy import Plan
+from frugalmct.splits import Split, split
 
 SEED = 2022
 REPETITIONS = range(5)
@@ -39,12 +42,18 @@ def parts_of(market: Market, repetition: int) -> Split:
 
 def learnt(
     market: Market, budgets: list[float], repetition: int, **options: Any
-) -> tuple[list[Plan], Predictions]:
+) -> tuple[list[Plan], RepetitionEstimates]:
     learning = Learning(seed=repetition, jobs=2, **options)
     parts = parts_of(market, repetition)
     combination = Combination.fit(market, parts, "auto", learning)
-    predictions = Predictions.make(market, parts, combination, learning)
-    return predictions.plans(parts, budgets, 0.01), predictions
+    estimates = RepetitionEstimates.fit(market, parts, combination, learning)
+    return estimates.plans(parts, budgets, 0.01), estimates
+
+
+def baselines_of(market: Market, repetition: int, budgets: list[float], **options: Any) -> pd.DataFrame:
+    parts = parts_of(market, repetition)
+    train, test = market.subset(parts.whole_train), market.subset(parts.test)
+    return sweep_baselines(train, test, budgets, "accuracy", repetition, repetition, **options)
 
 
 def within_budget(rows: pd.DataFrame) -> bool:
@@ -61,10 +70,7 @@ def assert_reaches_the_bar(tables: Iterable[pd.DataFrame], method: str) -> None:
 
 def test_frugalml_on_rafdb():
     market = market_of("frugalml", "FrugalML", "RAFDB")
-    tables = (
-        sweep_baselines(market, parts_of(market, r), list(RAFDB_BAR), "accuracy", r, r, labels_per_item=1)
-        for r in REPETITIONS
-    )
+    tables = (baselines_of(market, r, list(RAFDB_BAR), labels_per_item=1) for r in REPETITIONS)
     assert_reaches_the_bar(tables, "frugalml")
 
 
@@ -73,8 +79,8 @@ def test_frugalmct_on_rafdb():
     market = market_of("frugalml", "FrugalML", "RAFDB")
     tables = []
     for repetition in REPETITIONS:
-        plans, predictions = learnt(market, list(RAFDB_BAR), repetition, labels_per_item=1)
-        tables.append(sweep("RAFDB", repetition, predictions, plans, repetition))
+        plans, estimates = learnt(market, list(RAFDB_BAR), repetition, labels_per_item=1)
+        tables.append(sweep("RAFDB", repetition, estimates, plans, repetition))
     assert_reaches_the_bar(tables, "frugalmct_online")
 
 
@@ -83,17 +89,16 @@ def test_frugalmct_on_pascal():
     market = market_of("frugalmct", "FrugalMCT", "PASCAL")
     tables, errors = [], []
     for repetition in REPETITIONS:
-        plans, predictions = learnt(market, PASCAL_BUDGETS, repetition)
-        tables.append(sweep("PASCAL", repetition, predictions, plans, repetition))
-        parts = parts_of(market, repetition)
-        tables.append(sweep_baselines(market, parts, PASCAL_BUDGETS, "accuracy", repetition, repetition))
+        plans, estimates = learnt(market, PASCAL_BUDGETS, repetition)
+        tables.append(sweep("PASCAL", repetition, estimates, plans, repetition))
+        tables.append(baselines_of(market, repetition, PASCAL_BUDGETS))
         bases = {plan.base for plan in plans}
-        errors += [predictor_quality(predictions.by_base[base])["rmse"] for base in bases]
+        errors += [estimates.by_base[base].test.quality()["rmse"] for base in bases]
     rows = pd.concat(tables, ignore_index=True)
     savings = cost_savings(rows, {"PASCAL": "MIC"}).iloc[0]
     assert savings["best_service"] == "Microsoft" and savings["best_cost"] == 10
     assert savings["best_accuracy"] == pytest.approx(0.748, abs=0.005)
-    assert savings["frugalmct_cost"] <= 7.3
+    assert savings["cost"] <= 7.3
     online = rows[rows["method"] == "frugalmct_online"]
     assert within_budget(online)
     assert online.loc[online["budget"] == 10, "accuracy"].mean() >= 0.78

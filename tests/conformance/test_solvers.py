@@ -12,9 +12,10 @@ def problems() -> dict[str, Problem]:
     rng = np.random.default_rng(31)
     table = rng.random((40, 4))
     prices = [0.01, 6.0, 10.0, 15.0]
+    own = rng.gamma(2, 1, (40, 1)) * [0.1, 0.5, 1.0, 3.0] * rng.uniform(0.5, 1.5, (40, 4))
     return {
         "paper prices": Problem(table, prices, 0, 4.0),
-        "dear base": Problem(table, prices, 3, 18.0),
+        "expensive base": Problem(table, prices, 3, 18.0),
         "real prices": Problem(table, [0.1, np.pi, np.e, np.sqrt(50)], 0, 2.5),
         "ties": Problem(np.round(table * 4) / 4, [1.0, 2.0, 2.0, 3.0], 0, 2.2),
         "free services": Problem(table, [1.0, 0.0, 0.0, 5.0], 0, 2.0),
@@ -23,6 +24,11 @@ def problems() -> dict[str, Problem]:
         "budget beyond need": Problem(table, prices, 0, 100.0),
         "one service": Problem(table[:, :1], [2.0], 0, 2.0),
         "one item": Problem(table[:1], prices, 0, 10.01),
+        "no base": Problem(table, prices, None, 8.0),
+        "two bases": Problem(table, prices, [0, 2], 14.0),
+        "costs per item": Problem(table, own, 1, float(own[:, 1].mean()) + 1.0),
+        "costs per item, no base": Problem(table, own, None, 1.2),
+        "costs per item in cents, two bases": Problem(table, own.round(2), [0, 1], 3.0),
     }
 
 
@@ -72,7 +78,7 @@ def hard_problem() -> tuple[Problem, float]:
 
 
 @pytest.mark.parametrize("method", available_methods())
-def test_a_time_limit_is_respected_and_told(method):
+def test_a_time_limit_is_respected_and_reported(method):
     hard, reachable = hard_problem()
     solution = solve(hard, method, time_limit=0.5)
     assert solution.seconds < 10

@@ -48,7 +48,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0
 ReturnToService=2
-# Jobs that have ended are told of for long enough to be asked about.
+# Jobs that have ended stay listed for long enough to be asked about.
 MinJobAge=3600
 {nodes}
 PartitionName=all Nodes=ALL Default=YES State=UP

@@ -9,7 +9,7 @@ import pytest
 from released import LABEL_MAP, committed, write_frugalmct
 from tiny_project import Project
 
-from frugalmct.release import dataset_folder
+from frugalmct.sources.release import dataset_folder
 
 # One worker does all that share the copied project.
 pytestmark = pytest.mark.xdist_group("tiny run")
@@ -62,7 +62,7 @@ def test_a_release_that_is_not_there_is_fetched_once(here, tmp_path):
     here.run(*TABLES, config=settings)
     assert (here.folder / "release/FrugalMCT/dataset/mlserviceperformance_PASCAL/meta.csv").is_file()
     (statistics,) = rows(here, "dataset_statistics")
-    assert (statistics["items"], statistics["data"]) == ("200", "released")
+    assert (statistics["items"], statistics["data"]) == ("200", "release")
     assert statistics["dropped_services"] == ""
     assert "Nothing to be done" in here.run(*TABLES, config=settings)
 
@@ -70,7 +70,7 @@ def test_a_release_that_is_not_there_is_fetched_once(here, tmp_path):
 def test_with_no_way_to_fetch_it_a_sentence_tells_what_to_do(here):
     settings = config({"url": "file:///nowhere/at/all", "commit": "0" * 40})
     output = here.run(*TABLES, config=settings, succeed=False)
-    assert "The release can not be fetched from file:///nowhere/at/all" in output
+    assert "The release cannot be fetched from file:///nowhere/at/all" in output
     assert "--config release_dir=FOLDER." in output and "Traceback" not in output
     assert not (here.folder / "release" / "FrugalMCT").exists()
 
@@ -106,7 +106,7 @@ def test_a_run_on_the_release_goes_through_to_the_report(here):
     write_release(here.folder / "copy", without=("SSD",))
     settings = config(release_dir="copy", missing_services="drop", repeats=2)
     here.run(config=settings)
-    assert {"figures/tradeoff_pascal.svg", "tables/single_services.csv", "report.html"} <= here.made()
+    assert {"figures/tradeoff/PASCAL.svg", "tables/single_services.csv", "report.html"} <= here.made()
     assert "tables/simulation_fidelity.csv" not in here.made()
     report = (here.folder / "results" / "report.html").read_text(encoding="utf-8")
     assert "<strong>REAL DATA</strong>" in report and "SIMULATED" not in report

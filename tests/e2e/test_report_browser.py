@@ -10,12 +10,9 @@ from pathlib import Path
 import pytest
 from made_up_tables import made_up_tables
 
-from frugalmct.figures.base import rows_of, save_figure
-from frugalmct.figures.labels import plot_label_distribution
-from frugalmct.figures.per_label import plot_per_label
-from frugalmct.figures.tradeoff import plot_dataset_tradeoff, plot_tradeoff
-from frugalmct.report.page import write_report
-from frugalmct.tables import write_table
+from frugalmct.paper.exhibit import draw, load_exhibit
+from frugalmct.paper.report.page import write_report
+from frugalmct.paper.tables import write_table
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = "<script>window.evil = true; alert(1)</script>"
@@ -86,19 +83,16 @@ def write_everything(folder: Path) -> Path:
     }
     for name, content in tables.items():
         write_table(content, folder / f"{name}.csv")
-    figures = {
-        "tradeoff": plot_tradeoff(tables["tradeoff"], {"COCO"}),
-        "tradeoff_coco": plot_dataset_tradeoff(rows_of(tables["tradeoff"], "COCO"), {"COCO"}),
-        "per_label": plot_per_label(tables["per_label"], {"COCO"}),
-        "coco_label_distribution": plot_label_distribution(tables["label_distribution"], "COCO"),
-    }
-    for name, figure in figures.items():
-        save_figure(figure, [folder / f"{name}.svg"])
-    names = [*tables, "not_made"]
+    (folder / "solver_agreement.csv").unlink()
+    stems = ("tradeoff", "tradeoff/COCO", "per_label/COCO", "label_distribution/COCO")
+    figures = {stem: folder / "figures" / f"{stem}.svg" for stem in stems}
+    for stem, file in figures.items():
+        name = stem.partition("/")[0]
+        draw(load_exhibit(name), [tables[name]], [file])
     write_report(
         folder / "report.html",
-        [folder / f"{name}.csv" for name in names],
-        [folder / f"{name}.svg" for name in figures],
+        [folder / f"{name}.csv" for name in tables],
+        list(figures.values()),
         {"seed": 1, "datasets": {EVIL: {}}, "a long word": "x" * 500},
         folder / "benchmarks",
         folder,
@@ -147,7 +141,7 @@ def view(request, seen) -> dict:
 
 
 # One browser, for one worker.
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.xdist_group("tiny run")
 
 
 def test_all_images_load(view):

@@ -41,17 +41,17 @@ TABLES = [
 ]
 FIGURES = [
     "tradeoff",
-    "tradeoff_own",
-    "own_label_distribution",
+    "tradeoff/own",
+    "label_distribution/own",
     "cost_savings",
     "ensembles",
     "predictor_quality",
     "predictors",
     "training_size",
-    "loss_split",
-    "case_study",
-    "per_label",
-    "solver_runtime",
+    "beyond",
+    "case_study/own",
+    "per_label/own",
+    "solver_runtime/own",
 ]
 
 
@@ -83,7 +83,7 @@ def test_frugalmct_is_never_over_budget_and_close_to_offline(finished):
             "oracle",
         ):
             assert float(row["cost"]) <= float(row["budget"]) * (1 + 1e-9), row
-        reached[row["dataset"], row["budget"], row["seed"], row["method"]] = float(row["accuracy"])
+        reached[row["dataset"], row["budget"], row["repetition"], row["method"]] = float(row["accuracy"])
     for (*cell, method), accuracy in reached.items():
         if method == "frugalmct_online":
             assert accuracy <= reached[*cell, "oracle"] + 1e-9
@@ -95,7 +95,7 @@ def test_solvers_agree_with_the_exact_one(finished):
             assert abs(float(row["difference"])) <= 1e-9, row
 
 
-def test_tables_tell_of_every_dataset(finished):
+def test_tables_have_every_dataset(finished):
     tables = finished.folder / "results" / "tables"
     statistics = {row["dataset"]: row for row in rows(tables / "dataset_statistics.csv")}
     assert list(statistics) == DATASETS
@@ -116,27 +116,27 @@ def test_every_job_left_a_log_and_its_timing(finished):
     assert logs == timings
 
 
-def test_the_console_tells_every_dataset_that_is_done(finished):
-    told = finished.run("--forcerun", "announce_dataset", "--", "headlines")
+def test_the_console_names_every_dataset_that_is_done(finished):
+    shown = finished.run("--forcerun", "announce_dataset", "--", "headlines")
     for name in DATASETS:
-        (line,) = [line for line in told.splitlines() if line.startswith(f"{name} is done: ")]
+        (line,) = [line for line in shown.splitlines() if line.startswith(f"{name} is done: ")]
         assert "best service" in line
         kept = finished.folder / "results" / "headlines" / f"{name}.txt"
         assert kept.read_text(encoding="utf-8") == line + "\n"
 
 
-def test_the_plan_expects_what_jobs_took_before(finished):
+def test_the_forecast_expects_what_jobs_took_before(finished):
     arguments = finished.command("--forcerun", "split_market", cores=1)[3:]
-    plan = subprocess.run(
-        [sys.executable, "-m", "frugalmct", "plan", "--cores", "1", "--", *arguments],
+    forecast = subprocess.run(
+        [sys.executable, "-m", "frugalmct.paper", "forecast", "--cores", "1", "--", *arguments],
         cwd=finished.folder,
         env=finished.environment,
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert re.search(r"(?m)^  split_market +8 +\d+ s$", plan)
-    assert re.search(r"Expected: .+ on 1 core, by what", plan) and "not known" not in plan
+    assert re.search(r"(?m)^  split_market +8 +\d+ s$", forecast)
+    assert re.search(r"Expected: .+ on 1 core, by what", forecast) and "not known" not in forecast
 
 
 def test_a_second_run_has_nothing_to_do(finished):
@@ -170,6 +170,14 @@ def test_more_repetitions_only_add_theirs(finished):
     assert not any(job.startswith(earlier) or job.endswith(("repetition 0", "repetition 1")) for job in jobs)
 
 
+@pytest.mark.parametrize("target", ["tables", "results/tables/cost_savings.csv"])
+def test_a_dataset_more_makes_the_tables_behind_a_table_again(finished, target):
+    output = finished.run("--dry-run", "--", target, config="only: [PASCAL, MTWI, ZHNER, own, CONLL]")
+    assert {"Market of CONLL", "Exhibit tradeoff", "Exhibit cost savings"} <= set(
+        re.findall(r"(?m)^Job \d+: (.+)$", output)
+    )
+
+
 def test_another_predictor_re_runs_no_market(finished):
     jobs = finished.planned("predictor: mean")
     assert "Estimates of PASCAL, repetition 0" in jobs
@@ -184,7 +192,7 @@ def test_editing_own_data_re_runs_what_is_made_of_it(finished):
         jobs = finished.planned()
     finally:
         own.write_bytes(before)
-    assert {"Market of own", "Split 0 of own", "Figure of the labels of own"} <= jobs
+    assert {"Market of own", "Split 0 of own", "Exhibit label distribution"} <= jobs
     learnt = {job for job in jobs if job.startswith(("Market", "Split", "Combiners", "Estimates", "Choices"))}
     assert not any(name in job for job in learnt for name in DATASETS[:3])
 
@@ -200,11 +208,14 @@ def test_editing_a_module_re_runs_what_depends_on_it(edited):
             file.write_bytes(content)
         return jobs
 
-    assert planned_after_edit("figures/labels.py") == {"Figure of the labels of own", "The report"}
+    assert planned_after_edit("paper/exhibits/label_distribution.py") == {
+        "Exhibit label distribution",
+        "The report",
+    }
     simulated = planned_after_edit("sources/simulated.py")
     assert {"Market of PASCAL", "Split 1 of MTWI"} <= simulated
     assert "Market of own" not in simulated
-    printed = planned_after_edit("reference/paper.yaml")
-    assert {"Statistics and labels of the datasets", "Prices of the services"} <= printed
+    printed = planned_after_edit("paper/paper.yaml")
+    assert {"Exhibit dataset statistics", "Exhibit service prices"} <= printed
     assert not any(job.startswith(("Market", "Split", "Combiners", "Estimates")) for job in printed)
     assert edited.planned() == set(), "the content of a file counts, not its time"

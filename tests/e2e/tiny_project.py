@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
-COPIED = ("Snakefile", "config.yaml", "workflow", "envs", "src", "tests/config")
+COPIED = ("Snakefile", "config.yaml", "config", "workflow", "envs", "src", "tests/config")
 SERVICES = ("free", "fair", "dear")
 # The report shows when and where it was made, and the case study's figure holds the solvers' times.
 TELLS_TIMES = re.compile(
-    r"logs/|benchmarks/|report\.html|(studies|tables|figures)/(solver_)?runtime|figures/case_study"
+    r"logs/|benchmarks/|report\.html|(studies|tables|figures)/(solver_)?runtime|figures/case_study/"
     r"|(studies|tables)/predictors"
 )
 
@@ -98,7 +98,7 @@ class Project:
 
 
 def write_own_data(path: Path, items: int = 4000) -> None:
-    """Recorded answers: the dearer a service, the more it finds."""
+    """Recorded answers: the more expensive a service, the more it finds."""
     rng = random.Random(7)
     names = [f"thing {number}" for number in range(15)]
     with path.open("w", encoding="utf-8") as handle:
@@ -122,7 +122,9 @@ def copied_project(root: Path, results: Path) -> Project:
         source, target = PROJECT / name, root / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            shutil.copytree(
+                source, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+            )
         else:
             shutil.copy(source, target)
     (root / "profiles").symlink_to("workflow/profiles")

@@ -1,10 +1,10 @@
-"""What a predictor lacks is told in one sentence, with what to do."""
+"""What a predictor lacks is said in one sentence, with what to do."""
 
 import sys
 
 import pytest
 
-from frugalmct.available import AUTOML_PYTHON, AUTOML_VARIABLE, automl_python, missing
+from frugalmct.predict.available import AUTOML_PYTHON, AUTOML_VARIABLE, automl_python, missing
 
 
 def test_the_python_of_auto_sklearn_is_that_of_the_folder_unless_the_environment_says_otherwise(
@@ -29,6 +29,8 @@ def test_what_comes_with_the_package_lacks_nothing(tmp_path):
     [("auto_sklearn", ["make automl-env", "python"]), ("flaml", ["lightgbm", "frugalmct[automl]"])],
 )
 def test_what_is_missing_is_named_with_the_remedy(monkeypatch, tmp_path, name, parts):
-    monkeypatch.setattr("frugalmct.available.find_spec", lambda module: None if module == "lightgbm" else 1)
+    monkeypatch.setattr(
+        "frugalmct.predict.available.find_spec", lambda module: None if module == "lightgbm" else 1
+    )
     sentence = missing(name, str(tmp_path / "python"))
     assert all(part in sentence for part in parts) and "\n" not in sentence

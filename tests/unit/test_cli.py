@@ -81,7 +81,7 @@ def test_bad_file(path):
         "  line 3: the id 'a1' was given on line 1; make ids unique.",
         "  line 4: a list of 0 is not an item; an item is one JSON object with id, truth, predictions.",
     ]
-    assert done.stderr == f"frugalmct: {path} can not be used: 2 problems.\n"
+    assert done.stderr == f"frugalmct: {path} cannot be used: 2 problems.\n"
 
 
 @pytest.mark.parametrize("module", ["frugalmct", "frugalmct.cli"])
@@ -150,7 +150,7 @@ def test_file_that_can_not_be_read_is_one_sentence(capsys, tmp_path, name):
     assert err.count("\n") == 1
 
 
-# --- what is told
+# --- what is said
 
 
 def test_gzip(capsys, path):
@@ -168,7 +168,7 @@ def test_more_problems_than_are_listed(capsys, path):
     assert lines[0] == f"{path}: 1,234 problems found"
     assert [line[:10] for line in lines[2:22]] == [f"  line {number:>2}:" for number in range(1, 21)]
     assert lines[22:] == ["", "  and 1,214 more"]
-    assert err == f"frugalmct: {path} can not be used: 1,234 problems.\n"
+    assert err == f"frugalmct: {path} cannot be used: 1,234 problems.\n"
 
 
 def test_one_problem_is_not_many(capsys, path):
@@ -253,7 +253,7 @@ def _scored(*scores: float) -> list[list]:
         ),
         (
             _records(_scored(0.5, 0.5, 0.5)),
-            "Google gives every label the score 0.5: its scores tell nothing apart.",
+            "Google gives every label the score 0.5: its scores say nothing.",
         ),
         (
             _records(_scored(*[0, 1] * 10)),

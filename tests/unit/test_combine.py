@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from frugalmct.combine import (
-    TOLERANCE,
     Combiners,
     WeightThreshold,
     combine,
     fit_combiners,
+    fit_market_combiners,
     mean_metric,
     search,
 )
+from frugalmct.combine.union import TOLERANCE
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import METRICS, metric_from_counts, set_metric
 from frugalmct.sparse import label_matrix
@@ -156,22 +157,18 @@ def test_search_prefers_the_better_service():
 
 
 @given(ITEMS, st.sampled_from(sorted(METRICS)), LIMITS, st.booleans())
-def test_accuracy_matrix_equals_the_metric_of_what_apply_gives(items, metric, limit, abstain):
+def test_accuracy_equals_the_metric_of_what_apply_gives(items, metric, limit, abstain):
     base, addon, truth = markets(items)
-    market = small_market(
-        items=np.array([f"i{n}" for n in range(len(items))]),
-        labels=np.array(list("abcde")),
-        truth=truth,
-        scores=(addon, base),
-    )
     combiners = Combiners(1, np.array([0.3, 1.0]), np.array([0.25, 0.5]), limit, abstain)
-    columns = [set_metric(truth, combiners.apply(market, k), metric) for k in range(2)]
-    np.testing.assert_array_equal(combiners.accuracy_matrix(market, metric), np.column_stack(columns))
+    columns = [
+        set_metric(truth, combiners.apply(base, other, k), metric) for k, other in enumerate((addon, base))
+    ]
+    np.testing.assert_array_equal(combiners.accuracy(truth, (addon, base), metric), np.column_stack(columns))
 
 
 def test_fit_combiners_is_a_search_for_each_service():
     market = small_market()
-    combiners = fit_combiners(market, base=1, metric="f1", grid=5)
+    combiners = fit_combiners(market.truth, market.scores, base=1, metric="f1", grid=5)
     expected = [search(market.truth, market.scores[1], scores, "f1", 5) for scores in market.scores]
     assert combiners.base == 1 and combiners.weight[1] == 1
     found = zip(combiners.weight.tolist(), combiners.threshold.tolist(), strict=True)
@@ -179,7 +176,7 @@ def test_fit_combiners_is_a_search_for_each_service():
 
 
 def test_combiners_survive_json():
-    combiners = fit_combiners(small_market(), base=0, labels_per_item=1, abstain=True)
+    combiners = fit_market_combiners(small_market(), 0, labels_per_item=1, abstain=True)
     again = Combiners.from_dict(json.loads(json.dumps(combiners.to_dict())))
     assert again.to_dict() == combiners.to_dict() and again.labels_per_item == 1 and again.abstain
 
@@ -207,6 +204,7 @@ def test_no_labels_at_all():
 
 
 ONE = matrix([{0: 0.5}])
+THREE_SERVICES = Combiners(0, np.ones(3), np.ones(3))
 NOT_A_NUMBER = csr_matrix((np.array([np.nan]), np.array([0]), np.array([0, 1])), shape=ONE.shape)
 TWICE = csr_matrix((np.array([0.1, 0.2]), np.array([0, 0]), np.array([0, 2])), shape=ONE.shape)
 
@@ -227,13 +225,16 @@ TWICE = csr_matrix((np.array([0.1, 0.2]), np.array([0, 0]), np.array([0, 2])), s
         (lambda: search(ONE, ONE, ONE, grid=0), "grid is 0"),
         (lambda: search(ONE, ONE, ONE, metric="guess"), "Unknown metric 'guess'"),
         (lambda: search(matrix([]), matrix([]), matrix([])), "no items"),
-        (lambda: fit_combiners(small_market(), base=2), "base 2"),
+        (lambda: fit_market_combiners(small_market(), 2), "base 2"),
         (lambda: Combiners(2, np.ones(2), np.ones(2)), "base 2"),
-        (lambda: Combiners(0, np.ones(2), np.ones(3)), "one number a service"),
+        (lambda: Combiners(0, np.ones(2), np.ones(3)), "one number per service"),
         (lambda: Combiners(0, np.array([2.0]), np.ones(1)), "weight is"),
-        (lambda: Combiners(0, np.ones(3), np.ones(3)).accuracy_matrix(small_market()), "2 services"),
-        (lambda: Combiners(0, np.ones(2), np.ones(2)).apply(small_market(), 2), "2 is not one"),
-        (lambda: Combiners.from_dict({"base": 0}), "save them again"),
+        (
+            lambda: small_market().choice_accuracy(Combiners(0, np.ones(3), np.ones(3))),
+            "3 services, not for 2",
+        ),
+        (lambda: Combiners(0, np.ones(2), np.ones(2)).apply(ONE, ONE, 2), "2 is not one"),
+        (lambda: Combiners.from_dict({"base": 0}), "save the combiners again"),
     ],
 )
 def test_malformed_input_is_answered_in_one_sentence(call, part):

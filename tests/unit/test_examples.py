@@ -13,7 +13,7 @@ from helpers import ROOT
 from released import real_folder
 
 from frugalmct.cli import main
-from frugalmct.config import validate
+from frugalmct.paper.config import validate
 from frugalmct.sources import load_market
 from frugalmct.strategy import Strategy
 
@@ -51,7 +51,7 @@ def test_a_strategy_learns_from_the_tickets(monkeypatch):
     market = load_market("tickets", block)
     strategy = Strategy.fit(market, budgets=[8], base="Keyword")
     choices = strategy.decide(market, 8)
-    assert len(set(choices.tolist())) > 1, "some tickets are worth a dearer service"
+    assert len(set(choices.tolist())) > 1, "some tickets are worth a more expensive service"
 
 
 def test_the_example_can_be_run_from_the_top_folder(tmp_path):

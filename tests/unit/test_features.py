@@ -19,6 +19,7 @@ from frugalmct.features import (
     summary_columns,
     text_vectors,
 )
+from frugalmct.market import Evidence
 from frugalmct.sparse import label_matrix, take_rows
 
 NAMES = np.array(["Jordan_per", "Jordan_loc", "Jordania_loc", "Acme Corp_org"])
@@ -31,7 +32,7 @@ def entity_scores():
 
 def test_labels_are_the_scores_and_a_summary():
     # The base answers: car 0 and person 0.5; 猫 1; nothing; 猫 0.1.
-    rows = FeatureMap("labels").transform(small_market(), base=0)
+    rows = FeatureMap("labels").transform(small_market().evidence(0))
     assert issparse(rows) and rows.dtype == np.float32
     expected = [
         [0, 0, 0.5, 0, 2, 0.5, 0.25],
@@ -44,7 +45,7 @@ def test_labels_are_the_scores_and_a_summary():
 
 def test_the_papers_example_of_features():
     scores = label_matrix([0, 2], [0, 1], [0.8, 0.7], 3)
-    rows = FeatureMap("labels").rows(scores, np.array(["person", "car", "bike"]))
+    rows = FeatureMap("labels").transform(Evidence(scores, np.array(["person", "car", "bike"])))
     np.testing.assert_array_equal(rows.toarray()[0, :3], np.array([0.8, 0.7, 0], dtype=np.float32))
 
 
@@ -54,7 +55,7 @@ def test_summary_counts_labels_with_score_zero():
 
 
 def test_embedding_is_the_sum_of_label_vectors_weighted_by_score():
-    rows = FeatureMap("embedding").rows(entity_scores(), NAMES)
+    rows = FeatureMap("embedding").transform(Evidence(entity_scores(), NAMES))
     vectors = text_vectors(NAMES)
     assert rows.shape == (3, DIMENSIONS + len(SUMMARY)) and rows.dtype == np.float32
     np.testing.assert_allclose(rows[0, :DIMENSIONS], 0.5 * vectors[0] + 1.0 * vectors[3], atol=1e-6)
@@ -112,9 +113,9 @@ def test_a_row_does_not_depend_on_the_items_beside_it(kind):
     names = np.array([f"{code}_per" for code in range(40)])
     labels = np.concatenate([np.sort(rng.choice(40, count, replace=False)) for count in counts])
     scores = label_matrix(np.cumsum([0, *counts]), labels, rng.random(len(labels)), 40)
-    together = FeatureMap(kind).rows(scores, names)
+    together = FeatureMap(kind).transform(Evidence(scores, names))
     for item in (0, 17, 49):
-        alone = FeatureMap(kind).rows(take_rows(scores, [item]), names)
+        alone = FeatureMap(kind).transform(Evidence(take_rows(scores, [item]), names))
         beside = together[[item]]
         dense = [rows.toarray() if issparse(rows) else rows for rows in (alone, beside)]
         np.testing.assert_array_equal(*dense)
@@ -124,24 +125,30 @@ def test_an_items_own_numbers_are_used_as_they_are():
     own = np.array([[1e6, -3.5], [0, 0], [2, 2], [3, 1]])
     market = small_market(features=own)
     for kind in ("labels", "embedding", "given"):
-        rows = FeatureMap.of(market, kind).transform(market, base=0)
+        rows = FeatureMap.of(market.evidence(0), market.task, kind).transform(market.evidence(0))
         dense = rows.toarray() if issparse(rows) else rows
         np.testing.assert_array_equal(dense[:, -2:], own.astype(np.float32))
-    assert FeatureMap.of(market, "given").transform(market, 0).shape == (4, 2)
-    assert FeatureMap.of(market).transform(market, 0).shape == (4, 4 + len(SUMMARY) + 2)
+    assert FeatureMap.of(market.evidence(0), market.task, "given").transform(market.evidence(0)).shape == (
+        4,
+        2,
+    )
+    assert FeatureMap.of(market.evidence(0), market.task).transform(market.evidence(0)).shape == (
+        4,
+        4 + len(SUMMARY) + 2,
+    )
 
 
 def test_names_match_the_columns():
     market = small_market(features=np.ones((4, 2)))
     for kind in ("labels", "embedding", "given"):
-        features = FeatureMap.of(market, kind)
-        assert len(features.names(market.labels)) == features.transform(market, 0).shape[1]
+        features = FeatureMap.of(market.evidence(0), market.task, kind)
+        assert len(features.names(market.labels)) == features.transform(market.evidence(0)).shape[1]
     assert FeatureMap("labels").names(["car"]) == ["car", *SUMMARY]
 
 
 def test_defaults_go_by_task():
     assert [default_features(task) for task in ("MIC", "STR", "NER")] == ["labels", "labels", "embedding"]
-    assert FeatureMap.of(small_market(task="NER")).kind == "embedding"
+    assert FeatureMap.of(small_market().evidence(0), "NER").kind == "embedding"
 
 
 def test_a_map_survives_its_dictionary():
@@ -154,9 +161,7 @@ def stub_spacy(monkeypatch):
     """A module in spaCy's place: a text's vector is (its length, its number of words)."""
 
     def load(name):
-        if name == "not-there":
-            raise OSError("[E050] Can't find model")
-        width = 0 if name == "vectorless" else 2
+        width = 0 if name == "en_vectorless" else 2
 
         def pipe(texts):
             for text in texts:
@@ -165,27 +170,28 @@ def stub_spacy(monkeypatch):
         return SimpleNamespace(pipe=pipe)
 
     _spacy_pipeline.cache_clear()
-    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=load))
+    util = SimpleNamespace(is_package=lambda name: name != "en_not_there")
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=load, util=util))
     yield
     _spacy_pipeline.cache_clear()
 
 
 def test_spacy_vectors_take_the_embeddings_place(stub_spacy):
-    features = FeatureMap("spacy:small")
-    rows = features.rows(entity_scores(), NAMES)
+    features = FeatureMap("spacy:en_small")
+    rows = features.transform(Evidence(entity_scores(), NAMES))
     # 0.5 * "Jordan per" + 1 * "Acme Corp org"; 0.25 * "Jordan loc".
     np.testing.assert_allclose(rows[:, :2], [[0.5 * 10 + 13, 0.5 * 2 + 3], [0, 0], [2.5, 0.5]])
     assert len(features.names(NAMES)) == rows.shape[1]
 
 
 def test_a_spacy_model_that_is_not_there_says_how_to_get_it(stub_spacy, monkeypatch):
-    with pytest.raises(FrugalError, match="python -m spacy download not-there"):
-        FeatureMap("spacy:not-there").rows(entity_scores(), NAMES)
+    with pytest.raises(FrugalError, match="python -m spacy download en_not_there"):
+        FeatureMap("spacy:en_not_there").transform(Evidence(entity_scores(), NAMES))
     with pytest.raises(FrugalError, match="no word vectors"):
-        FeatureMap("spacy:vectorless").rows(entity_scores(), NAMES)
+        FeatureMap("spacy:en_vectorless").transform(Evidence(entity_scores(), NAMES))
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(FrugalError, match="pip install spacy"):
-        FeatureMap("spacy:other").rows(entity_scores(), NAMES)
+        FeatureMap("spacy:en_other").transform(Evidence(entity_scores(), NAMES))
 
 
 @pytest.mark.parametrize(
@@ -194,11 +200,17 @@ def test_a_spacy_model_that_is_not_there_says_how_to_get_it(stub_spacy, monkeypa
         (lambda: FeatureMap("bag of words"), "known: labels"),
         (lambda: FeatureMap("spacy:"), "Unknown features"),
         (lambda: FeatureMap("given"), "needs a `features` list"),
-        (lambda: FeatureMap("labels").rows(entity_scores(), NAMES[:2]), "4 columns"),
-        (lambda: FeatureMap("labels", given=2).transform(small_market(), 0), "brings 0 numbers"),
-        (lambda: FeatureMap("labels").transform(small_market(features=np.ones((4, 1))), 0), "brings 1"),
-        (lambda: FeatureMap("given", given=2).rows(entity_scores(), NAMES), "bring 2 numbers"),
-        (lambda: FeatureMap.from_dict({"kind": "labels"}), "save it again"),
+        (lambda: FeatureMap("labels").transform(Evidence(entity_scores(), NAMES[:2])), "4 columns"),
+        (lambda: FeatureMap("labels", given=2).transform(small_market().evidence(0)), "bring 0 numbers"),
+        (
+            lambda: FeatureMap("labels").transform(small_market(features=np.ones((4, 1))).evidence(0)),
+            "bring 1",
+        ),
+        (
+            lambda: FeatureMap("given", given=2).transform(Evidence(entity_scores(), NAMES)),
+            "bring 0 numbers each, but 2",
+        ),
+        (lambda: FeatureMap.from_dict({"kind": "labels"}), "save the feature map again"),
     ],
 )
 def test_malformed_input_is_answered_in_one_sentence(call, part):

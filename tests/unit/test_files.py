@@ -1,6 +1,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,31 @@ def test_permissions_follow_the_umask(tmp_path, umask, mask, expected):
     write_text(tmp_path / "table.csv", "x")
     assert stat.S_IMODE((tmp_path / "table.csv").stat().st_mode) == expected
     assert os.umask(mask) == mask
+
+
+def test_bytes_are_on_disk_before_the_rename_and_the_rename_after_it(tmp_path, monkeypatch):
+    """The order of what the system is asked for: the file's bytes, the new name, the folder's list."""
+    asked, opened = [], {}
+    real_open, real_fsync, real_replace = os.open, os.fsync, Path.replace
+
+    def remember(path, *rest, **more):
+        handle = real_open(path, *rest, **more)
+        opened[handle] = Path(path)
+        return handle
+
+    def sync(handle):
+        asked.append("folder" if opened[handle].is_dir() else f"{opened[handle].stat().st_size} bytes")
+        real_fsync(handle)
+
+    def rename(path, target):
+        asked.append("rename")
+        return real_replace(path, target)
+
+    monkeypatch.setattr(os, "open", remember)
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(Path, "replace", rename)
+    write_text(tmp_path / "table.csv", "12345")
+    assert asked == ["5 bytes", "rename", "folder"]
 
 
 def test_text_is_utf8_and_replaces_what_was_there(tmp_path):

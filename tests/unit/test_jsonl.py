@@ -53,7 +53,7 @@ def test_file_becomes_a_market(path):
     assert _answers(market, "Google") == [{"car": 0.98, "person": 0.5}, {"car": 0.25}]
     assert _answers(market, "Microsoft") == [{}, {"bike": 1.0, "猫": 0.0}]
     assert market.features is None
-    assert not market.simulated
+    assert market.data == "recorded"
 
 
 def test_repeated_labels_count_once_with_the_highest_score(path):
@@ -228,7 +228,7 @@ def test_missing_file_directory_and_empty_file(tmp_path):
         read_jsonl(tmp_path / "none.jsonl")
     with pytest.raises(FrugalError, match="is a directory; give the path"):
         read_jsonl(tmp_path)
-    with pytest.raises(FrugalError, match="can not be read: Not a directory"):
+    with pytest.raises(FrugalError, match="cannot be read: Not a directory"):
         read_jsonl(write_lines(tmp_path / "file") / "below.jsonl")
     with pytest.raises(FrugalError, match="is not a path"):
         read_jsonl("a\0b")

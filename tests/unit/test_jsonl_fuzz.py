@@ -149,7 +149,7 @@ def _assert_clear(error: FrugalError, lines: set[int]) -> None:
 
 
 def _is_read(path: Path, *lines: Any, allowed: set[int]) -> bool:
-    """Whether the file is valid; if not, that its problems are told well."""
+    """Whether the file is valid; if not, that its problems are said well."""
     write_lines(path, *lines)
     try:
         market = read_jsonl(path)

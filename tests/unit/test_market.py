@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frugalmct.errors import FrugalError
-from frugalmct.market import FORMAT, Market, Split, split
+from frugalmct.market import Market
+from frugalmct.market.interface import FORMAT
 from frugalmct.sparse import label_matrix
+from frugalmct.splits import Split, split
 
 # --- what a market may be
 
@@ -32,8 +34,8 @@ def test_length_is_the_number_of_items():
         ({"prices": np.array([1.0, np.inf])}, "finite number >= 0"),
         ({"labels": np.array(["bike"])}, "truth is 4 x 4, but there are 4 items and 1 labels"),
         ({"items": np.array(["a", "b"])}, "truth is 4 x 4, but there are 2 items and 4 labels"),
-        ({"features": np.zeros((3, 2))}, "one row an item"),
-        ({"features": np.zeros(4)}, "one row an item"),
+        ({"features": np.zeros((3, 2))}, "one row per item"),
+        ({"features": np.zeros(4)}, "one row per item"),
     ],
 )
 def test_impossible_market_is_refused(changes, sentence):
@@ -144,7 +146,7 @@ def test_with_services_reorders_and_drops():
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("features", [None, np.array([[0.1], [1e-300], [-2.0], [3.0]])])
 def test_round_trip_is_exact(tmp_path, compress, features):
-    market = small_market(features=features, simulated=features is None)
+    market = small_market(features=features, data="simulated" if features is None else "release")
     market.save(tmp_path / "deep" / "market.npz", compress=compress)
     assert_same_market(Market.load(tmp_path / "deep" / "market.npz"), market)
 
@@ -199,10 +201,10 @@ def _text(text: str) -> np.ndarray:
         ({"truth.labels": np.array([1, 2, 0, -1], dtype=np.int32)}, "outside the vocabulary of 4"),
         ({"truth.labels": np.array([1, 1, 0, 3], dtype=np.int32)}, "twice in one item"),
         ({"truth.starts": np.array([0, 2, 1, 3, 4])}, "ends before it starts"),
-        ({"truth.starts": np.array([0, 2, 4])}, "truth is 2 x 4"),
+        ({"truth.starts": np.array([0, 2, 4])}, "truth.starts has shape (3,) where 5 was expected"),
         ({"service0.scores": np.array([0.0, 0.5, 1.0, 1.5])}, "outside [0, 1]"),
         ({"service0.scores": np.array([0.5])}, "not a market file"),
-        ({"items.ends": np.array([2, 4])}, "there are 2 items"),
+        ({"items.ends": np.array([2, 4])}, "items.ends does not cut items.text into texts"),
         ({"labels.text": np.full(15, 0xFF, dtype=np.uint8)}, "not a market file"),
     ],
 )
@@ -215,7 +217,9 @@ def test_file_with_wrong_content_is_refused(tmp_path, changes, sentence):
 
 
 def test_missing_file_says_how_to_make_it(tmp_path):
-    with pytest.raises(FrugalError, match=r"no such market file.*snakemake markets"):
+    with pytest.raises(
+        FrugalError, match=r"no such market file.*; make it again with `snakemake --force .*`\.$"
+    ):
         Market.load(tmp_path / "none.npz")
 
 
@@ -329,7 +333,7 @@ def test_split_refuses_an_impossible_share(name, share):
 
 @pytest.mark.parametrize("items", [0, 1, 2])
 def test_split_refuses_too_few_items(items):
-    with pytest.raises(FrugalError, match=f"{items} items can not be divided"):
+    with pytest.raises(FrugalError, match=f"{items} items cannot be divided"):
         split(items)
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from released import committed, git, write_frugalmct, write_frugalml
 
-from frugalmct.config import fetched_datasets, validate
 from frugalmct.errors import FrugalError
-from frugalmct.release import clone, dataset_folder, fetch_release
+from frugalmct.paper.config import fetched_datasets, validate
+from frugalmct.sources.release import clone, dataset_folder, fetch_release
 
 TRUE = {"a": ["car"], "b": ["dog"], "c": ["person"]}
 GIVEN = {item: [(labels[0], 0.5)] for item, labels in TRUE.items()}
@@ -38,7 +38,7 @@ def remote(tmp_path) -> dict[str, str]:
 @pytest.fixture
 def config(monkeypatch):
     """A configuration of PASCAL alone, as if it were simulated; the schema of its simulation is passed by."""
-    monkeypatch.setattr("frugalmct.config._check_schema", lambda *_: None)
+    monkeypatch.setattr("frugalmct.paper.config.check_schema", lambda *_: None)
     return {"data": "release", "datasets": {"PASCAL": PASCAL}}
 
 
@@ -66,7 +66,7 @@ def test_the_pinned_commit_is_cloned_whole(remote, tmp_path):
 def test_what_can_not_be_fetched_is_told_with_a_way_out(remote, tmp_path, change):
     source = remote | change
     with pytest.raises(
-        FrugalError, match=r"The release can not be fetched from .* with no network, copy"
+        FrugalError, match=r"The release cannot be fetched from .* with no network, copy"
     ) as caught:
         clone(tmp_path / "target", source["url"], source["commit"])
     assert "--config release_dir=FOLDER." in str(caught.value) and "\n" not in str(caught.value)
@@ -108,7 +108,7 @@ def test_the_papers_datasets_are_read_from_the_release(config, tmp_path):
     assert block["source"] == {"kind": "frugalmct", "path": str(dataset_folder(release, "PASCAL"))}
     assert "dropped" not in block and fetched_datasets(valid) == ["PASCAL"]
     simulated = validate(config | {"data": "simulated"})
-    assert simulated["datasets"]["PASCAL"]["source"] == {"kind": "simulated"}
+    assert simulated["datasets"]["PASCAL"]["source"]["kind"] == "simulated"
     assert fetched_datasets(simulated) == []
 
 
@@ -166,7 +166,7 @@ def test_one_label_data_have_one_label(tmp_path):
     ("change", "words"),
     [
         ({"source": {"kind": "frugalml"}}, "datasets.RAFDB.source has no 'path'; add it"),
-        ({"source": {"kind": "frugalml", "path": "x{y}"}}, "braces, stars and line breaks can not be used"),
+        ({"source": {"kind": "frugalml", "path": "x{y}"}}, "braces, stars and line breaks cannot be used"),
         ({"source": {"kind": "frugalml", "path": "nowhere"}}, "nowhere: no such folder"),
         ({"labels_per_item": 0}, "labels_per_item is 0; it must be at least 1"),
     ],

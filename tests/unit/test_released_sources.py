@@ -43,7 +43,7 @@ def test_items_are_found_by_name_and_services_by_index(folder):
     market = load_market("PASCAL", block(folder, PRICES))
     assert market.items.tolist() == ["b", "a", "c"], "the order of the names"
     assert market.services == ("Microsoft", "Google") and market.prices.tolist() == [10.0, 15.0]
-    assert market.released and not market.simulated
+    assert market.data == "release"
     assert sets_of(market) == {"b": {"car": 1, "dog": 1}, "a": {"person": 1}, "c": {"dog": 1}}
     assert sets_of(market, "Microsoft") == {"b": {"dog": 1.0}, "a": {"car": 0.25}, "c": {"dog": 0.5}}
 

@@ -2,17 +2,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
-from helpers import ROOT
+from helpers import BLOCKS
 
 from frugalmct.errors import FrugalError
-from frugalmct.fidelity import TOLERANCES, fidelity_table
-from frugalmct.paper import figures_of, paper_figures
+from frugalmct.paper.exhibits.simulation_fidelity import TOLERANCES, fidelity_table
+from frugalmct.paper.printed import printed, printed_of
 from frugalmct.sources import load_market
 from frugalmct.sources.simulated import MarketModel, draw_candidates, make_world
 from frugalmct.sources.vocabulary import make_vocabulary
-
-BLOCKS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
 
 
 def model_of(dataset: str, **changes) -> MarketModel:
@@ -22,8 +19,8 @@ def model_of(dataset: str, **changes) -> MarketModel:
 @pytest.mark.parametrize("dataset", ["PASCAL", "ReCTS", "CONLL", "ZHNER"])
 def test_a_small_market_keeps_its_shape(dataset):
     market = load_market(dataset, BLOCKS[dataset], seed=3, scale=0.05)
-    figures = figures_of(dataset)
-    assert market.simulated
+    figures = printed_of(dataset)
+    assert market.data == "simulated"
     assert len(market) == round(figures["items"] * 0.05)
     assert market.truth.nnz == round(figures["label_occurrences"] * len(market) / figures["items"])
     assert np.all(np.diff(market.truth.indptr) >= 1)
@@ -131,11 +128,11 @@ def test_an_unknown_style_is_answered_with_the_known_ones():
         make_vocabulary({"style": "emoji", "count": 30}, 3, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("dataset", list(paper_figures()))
+@pytest.mark.parametrize("dataset", list(printed()))
 def test_full_size_fidelity(dataset):
     """Every target of the paper's and the release's numbers, at full size."""
     market = load_market(dataset, BLOCKS[dataset], seed=2022)
-    table = fidelity_table(market, figures_of(dataset))
+    table = fidelity_table(market, printed_of(dataset))
     aimed = table[table["quantity"].isin(TOLERANCES)]
     assert len(aimed) == 3 + 4 * 4 + 6 + 1
     missed = aimed[aimed["within"] != True]  # noqa: E712

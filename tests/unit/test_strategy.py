@@ -3,18 +3,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
-from helpers import ROOT, small_market
+from helpers import BLOCKS, small_market, turned_round
 
-from frugalmct.accuracy_model import AccuracyModel, Learning
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market, split
+from frugalmct.market import Market
 from frugalmct.metrics import set_metric
-from frugalmct.select import OnlineSelector, Problem, dual_price
+from frugalmct.model import AccuracyModel, Learning
+from frugalmct.plans import ALPHAS, DELTA, make_plans
+from frugalmct.select import OnlineSelector, Problem, dual_price, mean_cost
 from frugalmct.sources import load_market
-from frugalmct.strategy import ALPHAS, DELTA, Candidate, Strategy, make_plans, mean_cost
+from frugalmct.splits import split
+from frugalmct.strategy import Strategy
 
-BLOCKS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
 FAST = Learning(options={"trees": 20, "leaf": 10}, seed=4)
 BUDGETS = [0.01, 3.0, 6.0, 10.0]
 
@@ -43,7 +43,7 @@ def test_the_price_is_the_papers(strategy, markets):
     model = strategy.models[0]
     for budget in BUDGETS[1:]:
         problem = Problem(model.predictor.training_estimates, markets[0].prices, 0, budget)
-        assert strategy.plan(budget).price == pytest.approx(dual_price(problem, DELTA), rel=1e-9)
+        assert strategy.plan(budget).dual_price == pytest.approx(dual_price(problem, DELTA), rel=1e-9)
 
 
 def test_decisions_do_not_look_at_the_truth(strategy, markets):
@@ -78,18 +78,7 @@ def test_a_saved_strategy_decides_the_same(strategy, markets, tmp_path):
 
 def test_another_order_of_labels_and_services_changes_nothing(strategy, markets):
     test = markets[1]
-    order = np.argsort(test.labels)[::-1]
-    place = np.argsort(order)
-
-    def moved(matrix):
-        return type(matrix)((matrix.data, place[matrix.indices], matrix.indptr), shape=matrix.shape)
-
-    shuffled = replace(
-        test,
-        labels=test.labels[order],
-        truth=moved(test.truth),
-        scores=tuple(moved(scores) for scores in test.scores),
-    ).with_services(test.services[::-1])
+    shuffled = turned_round(test)
     expected, found = strategy.evaluate(test, 6.0), strategy.evaluate(shuffled, 6.0)
     assert np.array_equal(found.choices, expected.choices)
     assert found.accuracy == pytest.approx(expected.accuracy)
@@ -121,7 +110,7 @@ def test_auto_chooses_base_and_delta_on_held_out_items(markets):
     train = markets[0]
     models = [AccuracyModel.fit(train, base, FAST) for base in range(4)]
     held_out = split(len(train), train_share=0.8, seed=4).test
-    plans = make_plans(list(map(Candidate.of, models)), held_out, [0.01, 8.0, 15.0], "auto")
+    plans = make_plans([model.training for model in models], held_out, [0.01, 8.0, 15.0], "auto")
     assert plans[0].base == 0  # nothing else is affordable
     allowed = {alpha * math.log(len(train)) / len(train) for alpha in ALPHAS}
     for plan in plans:
@@ -129,28 +118,28 @@ def test_auto_chooses_base_and_delta_on_held_out_items(markets):
     # Independently: every base, the price from the other items, choices one by one.
     usual = min(allowed, key=lambda delta: abs(delta - DELTA))
     reached = [
-        reached_on(held_out, Candidate.of(model), 15.0, usual) if model.prices[model.base] <= 15 else 0
+        reached_on(held_out, model.training, 15.0, usual) if model.prices[model.base] <= 15 else 0
         for model in models
     ]
     assert plans[2].base == int(np.argmax(reached))
-    best = Candidate.of(models[plans[2].base])
+    best = models[plans[2].base].training
     by_delta = {delta: reached_on(held_out, best, 15.0, delta) for delta in allowed}
     assert by_delta[plans[2].delta] == max(by_delta.values())
 
 
 def reached_on(held_out, candidate, budget, delta):
-    kept = np.setdiff1d(np.arange(len(candidate.estimates)), held_out)
-    problem = Problem(candidate.estimates[kept], candidate.prices, candidate.base, budget)
+    kept = np.setdiff1d(np.arange(len(candidate.estimated)), held_out)
+    problem = Problem(candidate.estimated[kept], candidate.prices, candidate.base, budget)
     price = dual_price(problem, delta)
     selector = OnlineSelector(candidate.prices, candidate.base, budget, len(held_out), price)
-    return np.mean([candidate.accuracy[n, selector.choose(candidate.estimates[n])] for n in held_out])
+    return np.mean([candidate.actual[n, selector.choose(candidate.estimated[n])] for n in held_out])
 
 
 def test_a_strategy_takes_the_plans_of_all_its_items(markets):
     """`fit` with `auto` ends with the base that the plans say, and a model of each base in use only."""
     strategy = Strategy.fit(markets[0], [0.01, 8.0, 15.0], learning=FAST)
     assert set(strategy.models) == {plan.base for plan in strategy.plans.values()}
-    assert all(math.isfinite(plan.price) for plan in strategy.plans.values())
+    assert all(math.isfinite(plan.dual_price) for plan in strategy.plans.values())
 
 
 def test_the_base_is_paid_for_every_item():
@@ -203,5 +192,5 @@ def test_a_damaged_file_is_refused(tmp_path, content):
 
 def test_a_market_file_is_not_a_strategy(tmp_path):
     small_market().save(tmp_path / "market.npz")
-    with pytest.raises(FrugalError, match="its format is frugalmct-market-1"):
+    with pytest.raises(FrugalError, match="its format is frugalmct-market-2"):
         Strategy.load(tmp_path / "market.npz")

@@ -6,16 +6,13 @@ leaves have the same. Noise far below anything that matters restores what it sup
 
 import numpy as np
 import pytest
-import yaml
-from helpers import ROOT
+from helpers import BLOCKS
 
-from frugalmct.accuracy_model import AccuracyModel, Learning
-from frugalmct.config import default_budgets
-from frugalmct.market import split
+from frugalmct.model import AccuracyModel, Learning
+from frugalmct.paper.config import default_budgets
 from frugalmct.select import OnlineSelector, Problem, dual_price, solve
 from frugalmct.sources import load_market
-
-BLOCKS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
+from frugalmct.splits import split
 
 
 @pytest.mark.parametrize("dataset", list(BLOCKS))
@@ -27,7 +24,7 @@ def test_one_price_loses_at_most_one_item(dataset):
     base = int(np.argmin(market.prices))
     model = AccuracyModel.fit(train, base, Learning(options={"trees": 20, "leaf": 5}))
     noise = np.random.default_rng(3).uniform(0, 1e-7, (len(test), len(market.services)))
-    estimates = np.clip(model.estimate(test), 0, 1 - 1e-7) + noise
+    estimates = np.clip(model.estimate(test.evidence(base)), 0, 1 - 1e-7) + noise
     for budget in default_budgets(block["prices"]):
         problem = Problem(estimates, market.prices, base, budget)
         best = solve(problem, "exact")

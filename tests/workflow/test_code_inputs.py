@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import frugalmct
-from frugalmct.modules import PACKAGE, code_files
+from frugalmct.paper.jobs.code import PACKAGE, code_files
 from frugalmct.sources import SOURCES
 
 PROJECT = Path(__file__).parents[2]
@@ -29,8 +29,8 @@ exec(compile(ast.Module(imports, []), script, "exec"))
 for plugin in plugins:
     __import__(plugin)
 from_package = {m.__file__ for n, m in list(sys.modules.items()) if n.split(".")[0] == "frugalmct"}
-if "frugalmct.paper" in sys.modules:
-    sys.modules["frugalmct.paper"].figures_of("COCO")
+if "frugalmct.paper.printed" in sys.modules:
+    sys.modules["frugalmct.paper.printed"].printed_of("COCO")
 data = {file for file in opened if not file.endswith((".py", ".pyc")) and "__pycache__" not in file}
 print(*sorted(from_package | data), sep="\\n")
 """
@@ -63,12 +63,23 @@ def test_the_list_covers_the_source_of_a_market(kind):
 
 def test_the_list_is_no_longer_than_needed():
     split = names(code_files(SCRIPTS / "split_market.py"))
-    assert {"__init__.py", "market.py", "seeds.py", "files.py", "job.py"} <= split
-    assert not {"figures.py", "tables.py", "config.py", "sources/jsonl.py", "reference/paper.yaml"} & split
+    assert {"__init__.py", "market/labels.py", "seeds.py", "files.py", "paper/jobs/log.py"} <= split
+    assert (
+        not {
+            "combine/combiners.py",
+            "paper/tables.py",
+            "paper/config/__init__.py",
+            "sources/jsonl.py",
+            "paper/paper.yaml",
+        }
+        & split
+    )
 
 
 def test_data_files_are_listed_with_the_module_that_names_them():
-    assert "reference/paper.yaml" in names(code_files(SCRIPTS / "tabulate_prices.py"))
+    assert "paper/paper.yaml" in names(
+        code_files(SCRIPTS / "make_exhibit.py", "frugalmct.paper.exhibits.service_prices")
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +115,7 @@ def test_relative_imports_are_followed(tmp_path, monkeypatch):
         (package / file).parent.mkdir(exist_ok=True)
         (package / file).write_text(text, encoding="utf-8")
     (tmp_path / "script.py").write_text("import frugalmct.deep", encoding="utf-8")
-    monkeypatch.setattr("frugalmct.modules.PACKAGE", package)
+    monkeypatch.setattr("frugalmct.paper.jobs.code.PACKAGE", package)
     listed = {str(file.relative_to(package)) for file in code_files(tmp_path / "script.py")}
     assert listed == {
         "__init__.py", "deep/__init__.py", "deep/one.py", "deep/er/__init__.py", "deep/er/two.py", "top.py",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from frugalmct.paper import paper_figures
+from frugalmct.paper.printed import printed
 
 PROJECT = Path(__file__).parents[2]
 
@@ -33,9 +33,9 @@ def test_default_run_has_nine_markets_and_five_splits_of_each(tmp_path):
     planned = counts(output)
     assert planned["make_market"] == 9
     assert planned["split_market"] == 45
-    for dataset in paper_figures():
+    for dataset in printed():
         assert f"Market of {dataset}" in output
-    assert "Figure of the labels of COCO" in output
+    assert "results/figures/label_distribution/COCO.svg" in output
     assert not (tmp_path / "results").exists()
 
 
@@ -43,11 +43,11 @@ def test_default_run_has_nine_markets_and_five_splits_of_each(tmp_path):
     ("arguments", "expected"),
     [
         (("--config", "only=[PASCAL]", "--", "markets"), {"split_market": 5, "combine_answers": 0}),
-        (("--config", "only=[PASCAL]", "--", "predictions"), {"select_services": 5, "write_report": 0}),
+        (("--config", "only=[PASCAL]", "--", "selections"), {"select_services": 5, "write_report": 0}),
         (("--config", "only=[COCO]", "repeats=1", "--", "figures"), {"make_market": 1, "write_report": 0}),
-        (("--", "results/figures/lsvt_label_distribution.png"), {"plot_label_distribution": 1}),
+        (("--", "results/figures/label_distribution/COCO.png"), {"exhibit_label_distribution": 1}),
     ],
-    ids=["markets", "predictions", "figures", "a figure by name"],
+    ids=["markets", "selections", "figures", "a figure by name"],
 )
 def test_milestones_and_files_can_be_asked_for(tmp_path, arguments, expected):
     planned = counts(dry_run(tmp_path, *arguments))

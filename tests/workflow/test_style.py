@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 PROJECT = Path(__file__).parents[2]
 RULE_FILES = sorted((PROJECT / "workflow" / "rules").glob("*.smk"))
@@ -32,35 +33,47 @@ def test_tools_find_nothing(command):
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
 
 
-def test_snakefile_is_short():
-    assert len((PROJECT / "Snakefile").read_text(encoding="utf-8").splitlines()) < 50
+def test_the_snakefiles_are_short():
+    assert len((PROJECT / "Snakefile").read_text(encoding="utf-8").splitlines()) <= 3
+    assert len((PROJECT / "workflow" / "Snakefile").read_text(encoding="utf-8").splitlines()) < 50
 
 
 def rules() -> dict[str, str]:
-    """Rule name -> its text, of the rules that run something."""
+    """Rule name -> its text, of the rules that run something; `study_*` and `exhibit_*` are made in loops."""
     found = {}
     for file in RULE_FILES:
-        for text in re.split(r"(?m)^(?=rule )", file.read_text(encoding="utf-8"))[1:]:
+        for text in re.split(r"(?m)^(?= *rule[ :])", file.read_text(encoding="utf-8"))[1:]:
             if "script:" in text or "shell:" in text:
-                found[re.match(r"rule (\w+):", text)[1]] = text
+                named = re.match(r"rule (\w+):", text) or re.search(r'f"(\w+_)\{', text)
+                found[named[1] + ("*" if named[1].endswith("_") else "")] = text
     return found
+
+
+SCRIPT_OF_LOOP = {"study_*": "run_study", "exhibit_*": "make_exhibit"}
 
 
 @pytest.mark.parametrize("rule", rules())
 def test_rules_are_complete(rule):
     text = rules()[rule]
-    for directive in ("log:", "benchmark:", "message:", "conda:", "mem_mb=growing(", "code="):
+    for directive in ("log:", "benchmark:", "message:", "conda:"):
         assert directive in text, f"rule {rule} has no {directive}"
-    assert "shell:" in text or f'"../scripts/{rule}.py"' in text, "the script has the rule's name"
+    script = SCRIPT_OF_LOOP.get(rule, rule)
+    assert "shell:" in text or (f'"../scripts/{script}.py"' in text and "code=" in text)
     assert "run:" not in text
-    assert re.fullmatch(r"[a-z]+_[a-z_]+", rule), "rules are verb_noun"
+    assert re.fullmatch(r"[a-z]+_[a-z_*]+", rule), "rules are verb_noun"
+
+
+def test_memory_stands_in_the_profiles():
+    for profile in ("default", "slurm"):
+        settings = yaml.safe_load((PROJECT / "profiles" / profile / "config.yaml").read_text("utf-8"))
+        assert settings["default-resources"]["mem_mb"] == "2000 * attempt"
 
 
 def test_every_script_belongs_to_a_rule_and_is_short():
     scripts = sorted((PROJECT / "workflow" / "scripts").glob("*.py"))
-    assert [script.stem for script in scripts] == sorted(
-        rule for rule, text in rules().items() if "script:" in text
-    )
+    assert {script.stem for script in scripts} == {
+        SCRIPT_OF_LOOP.get(rule, rule) for rule, text in rules().items() if "script:" in text
+    }
     for script in scripts:
         assert len(script.read_text(encoding="utf-8").splitlines()) <= 25, script.name
 
@@ -76,30 +89,53 @@ def test_nothing_names_this_machine_or_a_package_host():
         assert str(PROJECT) not in text, file
 
 
-def test_the_lock_pins_exact_versions_only():
-    lines = (PROJECT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    pins = [line for line in lines if not line.startswith("#")]
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", pin) for pin in pins)
-    assert {"numpy", "snakemake", "pytest", "setuptools"} <= {pin.split("==")[0].lower() for pin in pins}
-    assert not {"pip", "wheel", "frugalmct"} & {pin.split("==")[0].lower() for pin in pins}
+LOCKS = ("requirements.lock", "envs/automl-build.txt", "envs/automl-requirements.txt")
+# A version, on which systems if not on all, and the checksums of its files.
+PIN = re.compile(
+    r"(?P<name>[a-z0-9-]+)==(?P<version>[A-Za-z0-9.+!]+)(?P<marker> ; [a-zA-Z0-9_.'=<> ]+)?"
+    r"(?P<hashes>( \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
+)
+
+
+def pins(lock: str) -> dict[str, re.Match]:
+    """Package -> what the lock says of it; every line of it is a comment or belongs to a pin."""
+    text = (PROJECT / lock).read_text(encoding="utf-8")
+    body = re.sub(r"(?m)^#.*\n", "", text)
+    found = list(PIN.finditer(body))
+    assert "".join(pin[0] for pin in found) == body, "versions and checksums, and nothing else"
+    return {pin["name"]: pin for pin in found}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locks_hold_exact_versions_with_checksums_only(lock):
+    assert len(pins(lock)) > 4
+    installs = [line for line in (PROJECT / "Makefile").read_text("utf-8").splitlines() if lock in line]
+    assert any("--require-hashes" in line for line in installs)
+    assert all("--require-hashes" in line for line in installs if "--requirement" in line)
+
+
+def test_the_lock_has_the_files_of_every_system():
+    """Checksums of the wheels of Linux, macOS and Windows: more than one system has."""
+    found = pins("requirements.lock")
+    assert {"numpy", "snakemake", "pytest", "setuptools"} <= found.keys()
+    assert not {"pip", "wheel", "frugalmct"} & found.keys()
+    assert found["colorama"]["marker"] == " ; sys_platform == 'win32'"
+    assert found["numpy"]["hashes"].count("--hash") > 20
 
 
 def test_the_environment_of_auto_sklearn_is_pinned_and_conda_has_the_same_versions():
-    pins = {}
-    for name in ("automl-build.txt", "automl-requirements.txt"):
-        lines = (PROJECT / "envs" / name).read_text(encoding="utf-8").splitlines()
-        pins |= dict(line.split("==") for line in lines if not line.startswith("#"))
-    assert pins["auto-sklearn"] == "0.15.0"
-    assert int(pins["setuptools"].split(".")[0]) < 66 and pins["Cython"].startswith("0.")
+    build, rest = pins(LOCKS[1]), pins(LOCKS[2])
+    assert all(build[name]["version"] == rest[name]["version"] for name in build.keys() & rest.keys())
+    locked = {name: pin["version"] for name, pin in (build | rest).items()}
+    assert locked["auto-sklearn"] == "0.15.0"
+    assert int(locked["setuptools"].split(".")[0]) < 66 and locked["cython"].startswith("0.")
     environment = (PROJECT / "envs" / "automl.yaml").read_text(encoding="utf-8")
     found = dict(re.findall(r"(?m)^  - ([\w-]+)=([\d.]+)$", environment))
-    assert found.pop("python") == "3.9" and found and found == {name: pins[name] for name in found}
+    assert found.pop("python") == "3.9" and found and found == {name: locked[name] for name in found}
 
 
 def test_the_conda_environment_has_the_locked_versions():
-    lock = dict(
-        re.findall(r"(?m)^([\w.-]+)==(.+)$", (PROJECT / "requirements.lock").read_text("utf-8").lower())
-    )
+    lock = {name: pin["version"] for name, pin in pins("requirements.lock").items()}
     environment = (PROJECT / "envs" / "core.yaml").read_text(encoding="utf-8")
     pinned = re.findall(r"(?m)^  - ([\w.-]+)=([\d.]+)$", environment)
     assert {"numpy", "scipy", "pandas", "scikit-learn", "matplotlib-base"} <= {name for name, _ in pinned}

@@ -1,66 +1,80 @@
 # The configuration checked, what is derived from it, and the shape of the wildcards.
 import re
+import sys
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 
-from frugalmct.available import automl_python, missing
-from frugalmct.config import (
+from frugalmct.errors import FrugalError
+from frugalmct.paper.config import (
     check_yaml,
     fetched_datasets,
     release_folder,
     selected_datasets,
     validate,
+    with_command_line,
 )
-from frugalmct.errors import FrugalError
-from frugalmct.job import sentence_only
-from frugalmct.locks import recover_from_kill
-from frugalmct.modules import PACKAGE, code_files
-from frugalmct.paper import figures_of
+from frugalmct.paper.exhibit import STAGES, STUDY
+from frugalmct.paper.exhibits.registry import all_exhibits
+from frugalmct.paper.jobs.code import PACKAGE, code_digest
+from frugalmct.paper.jobs.data import data_digests
+from frugalmct.paper.jobs.dates import set_back
+from frugalmct.paper.jobs.locks import recover_from_kill
+from frugalmct.paper.jobs.log import sentence_only
+from frugalmct.paper.studies.registry import STUDIES
+from frugalmct.paper.studies.scope import studied, studied_budgets
+from frugalmct.predict.available import automl_python, missing
 
-WORKFLOW = Path(workflow.basedir) / "workflow"
+WORKFLOW = Path(str(workflow.current_basedir)).parent
 
 with sentence_only():
     for file in workflow.configfiles:
         check_yaml(file)
-    SETTINGS = validate(config, WORKFLOW / "schemas")
-
-if workflow.is_main_process:
-    recover_from_kill()
+    SETTINGS = validate(with_command_line(config, workflow.config_settings.config or {}))
 
 DATASETS = selected_datasets(SETTINGS)
+BLOCKS = {name: SETTINGS["datasets"][name] for name in DATASETS}
 REPETITIONS = range(SETTINGS["repeats"])
-# The paper's datasets that are simulated: there is something to be faithful to.
-SIMULATED = [
-    name
-    for name in DATASETS
-    if SETTINGS["datasets"][name]["source"]["kind"] == "simulated" and figures_of(name)
-]
-# The paper shows the labels of COCO; a dataset of one's own is worth the same look.
-LABEL_DISTRIBUTIONS = [name for name in DATASETS if name == "COCO" or not figures_of(name)]
+EACH = {"dataset": DATASETS, "repetition": REPETITIONS}
+# Where a dataset's answers come from, by the format of its source.
+DATA_OF_KIND = {"simulated": "simulated", "jsonl": "recorded"}
+DATA = {
+    name: DATA_OF_KIND.get(block["source"]["kind"], "release") for name, block in BLOCKS.items()
+}
 # Read from the authors' release, which is fetched if it is not there.
 FETCHED = fetched_datasets(SETTINGS)
-# Dataset -> services whose answers the release lacks, each with the files that are missing.
-DROPPED = {name: SETTINGS["datasets"][name].get("dropped", {}) for name in DATASETS}
 LEARNING_KEYS = ("features", "metric", "labels_per_item")
 # auto-sklearn runs in a Python of its own; jobs find it, once tried, behind a launcher.
 AUTO_SKLEARN = "auto_sklearn"
 AUTOML_LAUNCHER = "results/automl/python"
 CONDA = any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
 AUTOML_PYTHON = automl_python(
-    SETTINGS["predictor_options"][AUTO_SKLEARN]["python"], workflow.basedir
+    SETTINGS["predictor_options"][AUTO_SKLEARN]["python"], WORKFLOW.parent
 )
-PREDICTOR_MODULE = f"frugalmct.predict.{SETTINGS['predictor']}"
-DATASET_OF_STEM = {name.lower(): name for name in DATASETS}
 
 
 wildcard_constraints:
     dataset="|".join(map(re.escape, DATASETS)),
-    stem="|".join(map(re.escape, DATASET_OF_STEM)),
     repetition=r"\d+",
 
 
+@cache
+def clear_the_way():
+    """What an earlier run left behind no longer stands in the way; a dry run changes nothing.
+
+    Input functions call it: only when Snakemake asks them does it know whether it runs anything, and it has
+    not locked the folder yet nor looked at the times of files.
+    """
+    if workflow.is_main_process and workflow.executor_plugin is not None:
+        if not workflow.dryrun:
+            recover_from_kill()
+        if sentence := set_back(dry=workflow.dryrun):
+            print(sentence, file=sys.stderr)
+
+
 def package_code(script, *plugins):
-    """The package's files that a script depends on, the modules of its plug-ins given."""
-    return [from_here(file) for file in code_files(WORKFLOW / "scripts" / f"{script}.py", *plugins)]
+    """A fingerprint of the package code behind a script, the modules of its plug-ins given."""
+    return code_digest(WORKFLOW / "scripts" / f"{script}.py", *plugins)
 
 
 def from_here(file):
@@ -69,43 +83,18 @@ def from_here(file):
     return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
 
-def growing(megabytes):
-    """Memory that a job asks for: at every further attempt as much more."""
-    return lambda wildcards, attempt: attempt * megabytes
-
-
 def dataset_block(dataset, *keys):
     """Only what a job uses of a dataset's block: a change of anything else must not run it again."""
     return {key: SETTINGS["datasets"][dataset][key] for key in keys}
 
 
-def source_code(wildcards):
-    """The package's files behind a market, of its own source format only."""
-    kind = SETTINGS["datasets"][wildcards.dataset]["source"]["kind"]
-    return package_code("make_market", f"frugalmct.sources.{kind}")
-
-
-def source_files(wildcards):
-    """The data files of a market that is read from some."""
-    path = SETTINGS["datasets"][wildcards.dataset]["source"].get("path")
-    if not path:
-        return []
-    record = ["results/release.json"] if wildcards.dataset in FETCHED else []
-    # A clone stays as it was fetched; before it is there, its files can not be listed.
-    if record and (Path(release_folder(SETTINGS), ".git").exists() or not Path(path).exists()):
-        return record
-    if Path(path).is_dir():
-        return record + sorted(str(file) for file in Path(path).iterdir() if file.is_file())
-    return [path]
-
-
 def lacking(predictor):
-    """Why a predictor can not be used; with conda Snakemake makes all that is needed."""
+    """Why a predictor cannot be used; with conda Snakemake makes all that is needed."""
     return None if CONDA else missing(predictor, from_here(Path(AUTOML_PYTHON)))
 
 
 def learning_with(predictor):
-    """What a job that learns with this predictor is told; a change of anything else does not run it again."""
+    """What a job that learns with this predictor is given; a change of anything else does not run it again."""
     options = SETTINGS["predictor_options"].get(predictor, {})
     if predictor == AUTO_SKLEARN:
         options = {key: options[key] for key in ("seconds", "memory_mb")}
@@ -128,6 +117,209 @@ with sentence_only():
     if sentence := lacking(SETTINGS["predictor"]):
         raise FrugalError(f"config: {sentence}")
 
-LEARNING = learning_with(SETTINGS["predictor"])
-LAUNCHER = launcher_of(SETTINGS["predictor"])
-LEARNING_THREADS = threads_of(SETTINGS["predictor"])
+PREDICTOR = SETTINGS["predictor"]
+LEARNING = learning_with(PREDICTOR)
+
+
+# ---- data
+
+
+def source_code(wildcards):
+    """The package's code behind a market, of its own source format only."""
+    kind = SETTINGS["datasets"][wildcards.dataset]["source"]["kind"]
+    return package_code("make_market", f"frugalmct.sources.{kind}")
+
+
+def fetched_record(wildcards):
+    """What was fetched, for a market of the authors' release."""
+    clear_the_way()
+    return ["results/release.json"] if wildcards.dataset in FETCHED else []
+
+
+def source_files(dataset):
+    """The data files of a market that is read from some."""
+    path = SETTINGS["datasets"][dataset]["source"].get("path")
+    # A clone stays as it was fetched; before it is there, its files cannot be listed.
+    fetched = dataset in FETCHED
+    if fetched and (Path(release_folder(SETTINGS), ".git").exists() or not Path(path).exists()):
+        return []
+    if path and Path(path).is_dir():
+        return sorted(str(file) for file in Path(path).iterdir() if file.is_file())
+    return [path] if path else []
+
+
+@cache
+def source_content(dataset):
+    """What is in its data files: as input files they would count by their times, which do not tell."""
+    with sentence_only():
+        return data_digests(source_files(dataset))
+
+
+# ---- selection
+
+EXACT = "frugalmct.select.exact"
+
+
+def selection_block(wildcards):
+    return dataset_block(wildcards.dataset, "metric", "budgets", "labels_per_item")
+
+
+# ---- studies
+
+# Seconds for each solver and budget of the cross-check.
+AGREEMENT_SECONDS = 5
+
+CASES = studied(SETTINGS, {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]})
+SIZE_CASES = studied(SETTINGS, SETTINGS["training_size"])
+COMPARED = SETTINGS["predictor_study"]["predictors"]
+COMPARED_ON = studied(SETTINGS, dict.fromkeys(SETTINGS["predictor_study"]["datasets"]))
+LACKING = {predictor: sentence for predictor in COMPARED if (sentence := lacking(predictor))}
+INSTALLED = [predictor for predictor in COMPARED if predictor not in LACKING]
+# Study -> its datasets and repetitions. The case study is one repetition, as in the paper; one is enough to see
+# whether the solvers agree.
+STUDIED = {study: (CASES, [0]) for study in STUDIES} | {
+    "training_size": (SIZE_CASES, REPETITIONS),
+    "predictors": (COMPARED_ON, REPETITIONS[: SETTINGS["predictor_study"]["repeats"]]),
+    "solver_agreement": (DATASETS, [0]),
+}
+FILES = {
+    "market": "results/markets/{dataset}.npz",
+    "split": "results/splits/{dataset}/{repetition}.npz",
+    "combination": "results/combinations/{dataset}/{repetition}.json",
+    "estimates": "results/estimates/{dataset}/{repetition}.npz",
+    "plans": "results/plans/{dataset}/{repetition}.json",
+}
+# What is imported by name while a study runs.
+PLUGINS = {
+    "runtime": [f"frugalmct.predict.{PREDICTOR}"],
+    "training_size": [f"frugalmct.predict.{PREDICTOR}"],
+    "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],
+    "solver_agreement": [EXACT, "frugalmct.select.solvers.cbc", "frugalmct.select.solvers.highs"],
+    "solver_runtime": [
+        EXACT,
+        "frugalmct.select.relaxation",
+        *(f"frugalmct.select.solvers.{name}" for name in ("cbc", "highs", "cp_sat", "scip")),
+    ],
+}
+
+
+def study_module(study):
+    return import_module(f"frugalmct.paper.studies.{study}")
+
+
+def study_inputs(study):
+    """The files of a repetition that the study reads."""
+    return {name: FILES[name] for name in study_module(study).NEEDS}
+
+
+def study_predictors(study):
+    """The predictors that a study learns with."""
+    if study == "predictors":
+        return INSTALLED
+    return [PREDICTOR] if "learning" in study_module(study).SETTINGS else []
+
+
+def study_settings(study, wildcards):
+    """What the study is configured by, and no more: a change of anything else does not run it again."""
+    dataset = wildcards.dataset
+    known = {
+        "budget": lambda: (SIZE_CASES if study == "training_size" else CASES)[dataset],
+        "budgets": lambda: studied_budgets(SETTINGS["datasets"][dataset]["budgets"]),
+        "block": lambda: dataset_block(dataset, *LEARNING_KEYS),
+        "seed": lambda: SETTINGS["seed"],
+        "learning": lambda: LEARNING,
+        "learnings": lambda: [learning_with(predictor) for predictor in COMPARED],
+        "lacking": lambda: LACKING,
+        "solver_study": lambda: SETTINGS["solver_study"],
+        "time_limit": lambda: AGREEMENT_SECONDS,
+    }
+    return {name: known[name]() for name in study_module(study).SETTINGS}
+
+
+# ---- exhibits
+
+STAGE_FILES = {
+    "markets": expand("results/markets/{dataset}.npz", dataset=DATASETS),
+    "selections": expand("results/selections/{dataset}/{repetition}.csv", **EACH),
+    "baselines": expand("results/baselines/{dataset}/{repetition}.csv", **EACH),
+    "estimates": expand("results/estimates/{dataset}/{repetition}.npz", **EACH),
+    "plans": expand("results/plans/{dataset}/{repetition}.json", **EACH),
+}
+EXHIBITS = [exhibit for exhibit in all_exhibits() if exhibit.applies(DATA)]
+# What exhibits may take from the configuration; of the settings as a whole a change would make them all again.
+EXHIBIT_SETTINGS = {
+    "data": DATA,
+    "datasets": DATASETS,
+    "tasks": {name: block["task"] for name, block in BLOCKS.items()},
+    "prices": {name: block["prices"] for name, block in BLOCKS.items()},
+    # Dataset -> services whose answers the release lacks, each with the files that are missing.
+    "dropped": {name: block.get("dropped", {}) for name, block in BLOCKS.items()},
+    "predictor": PREDICTOR,
+}
+
+
+def table_of(name):
+    return f"results/tables/{name}.csv"
+
+
+def files_of(need):
+    """The files behind one of an exhibit's needs: a stage, a study, or another exhibit's table."""
+    if need in STAGES:
+        return STAGE_FILES[need]
+    if need.startswith(STUDY):
+        datasets, repetitions = STUDIED[need.removeprefix(STUDY)]
+        return expand(
+            f"results/{need}/{{dataset}}/{{repetition}}.csv",
+            dataset=datasets,
+            repetition=repetitions,
+        )
+    return [table_of(need)]
+
+
+def figures_of(exhibit):
+    """One figure of all datasets, and one of each that is drawn, as SVG and PNG."""
+    drawn = exhibit.datasets_drawn(DATASETS, list(CASES))
+    stems = [exhibit.name] if exhibit.plot else []
+    stems += [f"{exhibit.name}/{dataset}" for dataset in drawn]
+    return [f"results/figures/{stem}.{ending}" for stem in stems for ending in ("svg", "png")]
+
+
+def made_by(exhibit):
+    return [table_of(exhibit.name), *figures_of(exhibit)]
+
+
+def wanted_for(need):
+    """What has to be there for a need. Of an exhibit its figures too: while one of a new dataset is missing,
+    Snakemake knows nothing of the job that makes both, and would take the table for up to date."""
+    exhibit = next((exhibit for exhibit in EXHIBITS if exhibit.name == need), None)
+    return made_by(exhibit) if exhibit else files_of(need)
+
+
+def exhibit_code(exhibit):
+    """Its own module, and those that say how the tables it reads are written."""
+    tables = [need for need in exhibit.needs if need not in STAGES and not need.startswith(STUDY)]
+    modules = [f"frugalmct.paper.exhibits.{name}" for name in (exhibit.name, *tables)]
+    return package_code("make_exhibit", *modules)
+
+
+def shown(exhibit, files):
+    """Marked for `snakemake --report`, with the exhibit's caption, which its job writes."""
+    caption = str(Path.cwd() / f"results/captions/{exhibit.name}.rst")
+    return [
+        file if file.endswith(".png") else report(file, caption=caption, category=exhibit.section)
+        for file in files
+    ]
+
+
+def timings():
+    """The files with the times of this run's jobs: beside them lie those of datasets that were run earlier."""
+    each = ("split_market", "combine_answers", "estimate_accuracy")
+    each += ("select_services", "evaluate_baselines")
+    jobs = expand("{rule}/{dataset}", rule=("make_market", "announce_dataset"), dataset=DATASETS)
+    jobs += expand("{rule}/{dataset}/{repetition}", rule=each, **EACH)
+    for study, (datasets, repetitions) in STUDIED.items():
+        jobs += [f"study_{study}/{name}/{number}" for name in datasets for number in repetitions]
+    jobs += [f"exhibit_{exhibit.name}" for exhibit in EXHIBITS]
+    jobs += ["fetch_release"] if FETCHED else []
+    jobs += ["try_automl"] if launcher_of(PREDICTOR, *INSTALLED) else []
+    return [f"results/benchmarks/{job}.tsv" for job in jobs]

@@ -1,9 +1,7 @@
-# Sources to markets, and the tables and pictures that describe them.
+# Sources to markets, and markets to training, validation and test items.
 
 
 rule fetch_release:
-    input:
-        code=package_code("fetch_release"),
     output:
         "results/release.json",
     log:
@@ -12,9 +10,8 @@ rule fetch_release:
         "results/benchmarks/fetch_release.tsv"
     conda:
         "../../envs/core.yaml"
-    resources:
-        mem_mb=growing(1000),
     params:
+        code=package_code("fetch_release"),
         folder=release_folder(SETTINGS),
         source=SETTINGS["release_source"],
         datasets={name: dataset_block(name, "task", "source", "prices") for name in FETCHED},
@@ -27,8 +24,7 @@ rule fetch_release:
 
 rule make_market:
     input:
-        data=source_files,
-        code=source_code,
+        fetched_record,
     output:
         "results/markets/{dataset}.npz",
     log:
@@ -37,9 +33,9 @@ rule make_market:
         "results/benchmarks/make_market/{dataset}.tsv"
     conda:
         "../../envs/core.yaml"
-    resources:
-        mem_mb=growing(2000),
     params:
+        code=source_code,
+        content=lambda wildcards: source_content(wildcards.dataset),
         block=lambda wildcards: dataset_block(wildcards.dataset, "task", "source", "prices"),
         seed=SETTINGS["seed"],
         scale=SETTINGS["scale"],
@@ -50,105 +46,23 @@ rule make_market:
         "../scripts/make_market.py"
 
 
-rule tabulate_datasets:
+rule split_market:
     input:
-        markets=expand("results/markets/{dataset}.npz", dataset=DATASETS),
-        code=package_code("tabulate_datasets"),
+        "results/markets/{dataset}.npz",
     output:
-        statistics=report(
-            "results/tables/dataset_statistics.csv",
-            caption="../report/dataset_statistics.rst",
-            category="Data",
-        ),
-        labels="results/tables/label_distribution.csv",
+        "results/splits/{dataset}/{repetition}.npz",
     log:
-        "results/logs/tabulate_datasets.log",
+        "results/logs/split_market/{dataset}/{repetition}.log",
     benchmark:
-        "results/benchmarks/tabulate_datasets.tsv"
+        "results/benchmarks/split_market/{dataset}/{repetition}.tsv"
     conda:
         "../../envs/core.yaml"
-    resources:
-        mem_mb=growing(2000),
     params:
-        dropped=DROPPED,
+        code=package_code("split_market"),
+        train_share=SETTINGS["train_share"],
+        validation_share=SETTINGS["validation_share"],
+        seed=SETTINGS["seed"],
     message:
-        "Statistics and labels of the datasets"
+        "Split {wildcards.repetition} of {wildcards.dataset}"
     script:
-        "../scripts/tabulate_datasets.py"
-
-
-rule tabulate_prices:
-    input:
-        code=package_code("tabulate_prices"),
-    output:
-        report(
-            "results/tables/service_prices.csv",
-            caption="../report/service_prices.rst",
-            category="Data",
-        ),
-    log:
-        "results/logs/tabulate_prices.log",
-    benchmark:
-        "results/benchmarks/tabulate_prices.tsv"
-    conda:
-        "../../envs/core.yaml"
-    resources:
-        mem_mb=growing(500),
-    params:
-        datasets={name: dataset_block(name, "task", "prices") for name in DATASETS},
-        dropped=DROPPED,
-    message:
-        "Prices of the services"
-    script:
-        "../scripts/tabulate_prices.py"
-
-
-rule measure_fidelity:
-    input:
-        markets=expand("results/markets/{dataset}.npz", dataset=SIMULATED),
-        code=package_code("measure_fidelity"),
-    output:
-        report(
-            "results/tables/simulation_fidelity.csv",
-            caption="../report/simulation_fidelity.rst",
-            category="Data",
-        ),
-    log:
-        "results/logs/measure_fidelity.log",
-    benchmark:
-        "results/benchmarks/measure_fidelity.tsv"
-    conda:
-        "../../envs/core.yaml"
-    resources:
-        mem_mb=growing(2000),
-    message:
-        "Simulated markets against what they stand for"
-    script:
-        "../scripts/measure_fidelity.py"
-
-
-rule plot_label_distribution:
-    input:
-        labels="results/tables/label_distribution.csv",
-        code=package_code("plot_label_distribution"),
-    output:
-        report(
-            "results/figures/{stem}_label_distribution.svg",
-            caption="../report/label_distribution.rst",
-            category="Data",
-        ),
-        "results/figures/{stem}_label_distribution.png",
-    log:
-        "results/logs/plot_label_distribution/{stem}.log",
-    benchmark:
-        "results/benchmarks/plot_label_distribution/{stem}.tsv"
-    conda:
-        "../../envs/core.yaml"
-    resources:
-        mem_mb=growing(500),
-    params:
-        dataset=lambda wildcards: DATASET_OF_STEM[wildcards.stem],
-    message:
-        "Figure of the labels of {params.dataset}"
-    script:
-        "../scripts/plot_label_distribution.py"
+        "../scripts/split_market.py"

@@ -1,11 +1,12 @@
-# Estimates to base, buffer and choices, all methods and budgets in one job.
+# Estimates to choices, and what one reaches without them: all methods and budgets of a repetition in one job.
 
 
 rule select_services:
     input:
+        market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
-        predictions="results/predictions/{dataset}/{repetition}.npz",
-        code=package_code("select_services", "frugalmct.select.exact"),
+        combination="results/combinations/{dataset}/{repetition}.json",
+        estimates="results/estimates/{dataset}/{repetition}.npz",
     output:
         plans="results/plans/{dataset}/{repetition}.json",
         choices="results/selections/{dataset}/{repetition}.csv",
@@ -15,12 +16,61 @@ rule select_services:
         "results/benchmarks/select_services/{dataset}/{repetition}.tsv"
     conda:
         "../../envs/core.yaml"
-    resources:
-        mem_mb=growing(2000),
     params:
-        budgets=lambda wildcards: SETTINGS["datasets"][wildcards.dataset]["budgets"],
+        code=package_code("select_services", EXACT),
+        block=selection_block,
         delta=SETTINGS["delta"],
+        seed=SETTINGS["seed"],
     message:
         "Choices for {wildcards.dataset}, repetition {wildcards.repetition}"
     script:
         "../scripts/select_services.py"
+
+
+rule evaluate_baselines:
+    input:
+        market="results/markets/{dataset}.npz",
+        split="results/splits/{dataset}/{repetition}.npz",
+    output:
+        "results/baselines/{dataset}/{repetition}.csv",
+    log:
+        "results/logs/evaluate_baselines/{dataset}/{repetition}.log",
+    benchmark:
+        "results/benchmarks/evaluate_baselines/{dataset}/{repetition}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=package_code("evaluate_baselines", EXACT),
+        block=selection_block,
+        seed=SETTINGS["seed"],
+    message:
+        "Baselines of {wildcards.dataset}, repetition {wildcards.repetition}"
+    script:
+        "../scripts/evaluate_baselines.py"
+
+
+rule announce_dataset:
+    input:
+        expand(
+            "results/{stage}/{{dataset}}/{repetition}.csv",
+            stage=["selections", "baselines"],
+            repetition=REPETITIONS,
+        ),
+    output:
+        "results/headlines/{dataset}.txt",
+    log:
+        "results/logs/announce_dataset/{dataset}.log",
+    benchmark:
+        "results/benchmarks/announce_dataset/{dataset}.tsv"
+    # News is shown at once, and on a cluster where the run was started.
+    priority: 20
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=package_code("announce_dataset"),
+        task=lambda wildcards: SETTINGS["datasets"][wildcards.dataset]["task"],
+    message:
+        "Headline of {wildcards.dataset}"
+    script:
+        "../scripts/announce_dataset.py"

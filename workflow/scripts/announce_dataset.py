@@ -3,13 +3,14 @@
 import sys
 
 from frugalmct.files import write_text
-from frugalmct.headline import headline
-from frugalmct.job import job_log
-from frugalmct.tables import read_table
+from frugalmct.paper.jobs.log import job_log
+from frugalmct.paper.report.headline import headline
+from frugalmct.paper.tables import read_table, stacked
+from frugalmct.values import printable
 
 with job_log(snakemake.log[0]) as log:
-    parts = [read_table(part) for part in snakemake.input.parts]
-    line = headline(snakemake.wildcards.dataset, snakemake.params.task, parts)
+    tradeoff = stacked(map(read_table, snakemake.input))
+    line = headline(snakemake.wildcards.dataset, snakemake.params.task, tradeoff)
     write_text(snakemake.output[0], line + "\n")
     log.info(line)
-    print(line, file=sys.stderr)
+    print(printable(line), file=sys.stderr)

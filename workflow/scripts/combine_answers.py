@@ -1,9 +1,10 @@
 """Training items become combiners, of every base that may be chosen."""
 
-from frugalmct.accuracy_model import Learning
-from frugalmct.job import job_log
-from frugalmct.market import Market, Split
-from frugalmct.predictions import Combination
+from frugalmct.market import Market
+from frugalmct.model import Learning
+from frugalmct.paper.jobs.log import job_log
+from frugalmct.paper.stages.combine import Combination
+from frugalmct.splits import Split
 
 with job_log(snakemake.log[0]) as log:
     params, block = snakemake.params, snakemake.params.block

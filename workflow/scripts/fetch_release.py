@@ -1,7 +1,7 @@
 """The authors' release is cloned where it is not there, and looked through."""
 
-from frugalmct.job import job_log
-from frugalmct.release import fetch_release
+from frugalmct.paper.jobs.log import job_log
+from frugalmct.sources.release import fetch_release
 
 with job_log(snakemake.log[0]) as log:
     record = fetch_release(

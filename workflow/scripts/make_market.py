@@ -1,6 +1,6 @@
 """A dataset's source becomes its market."""
 
-from frugalmct.job import job_log
+from frugalmct.paper.jobs.log import job_log
 from frugalmct.sources import load_market
 
 with job_log(snakemake.log[0]) as log:
@@ -11,4 +11,4 @@ with job_log(snakemake.log[0]) as log:
         scale=snakemake.params.scale,
     )
     market.save(snakemake.output[0], compress=snakemake.params.compress)
-    log.info("%d items, %d labels, services: %s", len(market), len(market.labels), market.services)
+    log.info("%d items, services: %s", len(market), market.services)

@@ -1,18 +1,23 @@
 """Estimates become plans and choices: every method at every budget, and what they turn out to be worth."""
 
-from frugalmct.evaluate import sweep
-from frugalmct.job import job_log
-from frugalmct.market import Split
-from frugalmct.predictions import Predictions
-from frugalmct.strategy import save_plans
-from frugalmct.tables import write_table
+from frugalmct.market import Market
+from frugalmct.paper.jobs.log import job_log
+from frugalmct.paper.stages.combine import Combination
+from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.paper.stages.select import sweep_all
+from frugalmct.paper.tables import write_table
+from frugalmct.plans import save_plans
+from frugalmct.seeds import small_seed
+from frugalmct.splits import Split
 
 with job_log(snakemake.log[0]) as log:
-    params = snakemake.params
-    predictions = Predictions.load(snakemake.input.predictions)
-    plans = predictions.plans(Split.load(snakemake.input.split), params.budgets, params.delta)
-    save_plans(plans, snakemake.output.plans)
+    files, block = snakemake.input, snakemake.params.block
     dataset, repetition = snakemake.wildcards.dataset, int(snakemake.wildcards.repetition)
-    rows = sweep(dataset, repetition, predictions, plans)
+    parts, estimates = Split.load(files.split), RepetitionEstimates.load(files.estimates)
+    plans = estimates.plans(parts, block["budgets"], snakemake.params.delta)
+    test, combination = Market.load(files.market).subset(parts.test), Combination.load(files.combination)
+    seed = small_seed(snakemake.params.seed, dataset, repetition)
+    rows = sweep_all(test, combination, estimates, plans, block["metric"], repetition, seed)
+    save_plans(plans, snakemake.output.plans)
     write_table(rows, snakemake.output.choices)
     log.info("%s", plans)

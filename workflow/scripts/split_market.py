@@ -1,11 +1,12 @@
 """A market's items are divided into training, validation and test."""
 
-from frugalmct.job import job_log
-from frugalmct.market import Market, split
+from frugalmct.market import Market
+from frugalmct.paper.jobs.log import job_log
+from frugalmct.splits import split
 
 with job_log(snakemake.log[0]) as log:
     parts = split(
-        len(Market.load(snakemake.input.market)),
+        len(Market.load(snakemake.input[0])),
         train_share=snakemake.params.train_share,
         validation_share=snakemake.params.validation_share,
         seed=snakemake.params.seed,

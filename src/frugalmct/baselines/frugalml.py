@@ -13,61 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frugalmct.baselines.hull import affordable_budget, concave_vertices, mixture_at, rising_hull
+from frugalmct.checks import FloatArray, accuracy_table, base_index, cost_vector, number_array
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
 from frugalmct.seeds import generator
-from frugalmct.select.checks import FloatArray, accuracy_table, base_index, cost_vector, number_array
-from frugalmct.sparse import row_numbers, set_sizes
 
 IntArray = NDArray[np.int64]
 
 SPEND_ROUNDING = 1e-12
 """How much of the budget the rounding of a sum of costs may take; more than that is overspending."""
-
-
-def quality_scores(market: Market) -> FloatArray:
-    """(items, services): the mean score of a service's labels, 0 where it gave none."""
-    columns = []
-    for scores in market.scores:
-        total = np.bincount(row_numbers(scores), weights=scores.data, minlength=len(market))
-        columns.append(total / np.maximum(set_sizes(scores), 1))
-    return np.column_stack(columns)
-
-
-def quality_by_label(train: Market, test: Market) -> tuple[FloatArray, FloatArray]:
-    """Quality scores of one-label data, of either market: how often the label is right at its score.
-
-    The original FrugalML has a threshold for every label of the base. The share of right answers at a score,
-    rising with it and learnt for each label apart, makes scores of different labels comparable: one
-    threshold on it is a threshold of its own for every label.
-    """
-    raw, right = quality_scores(train), train.service_accuracy()
-    of_train, of_test = raw.copy(), quality_scores(test)
-    for k in range(len(train.services)):
-        given, asked = _only_labels(train, k), _only_labels(test, k)
-        for label in np.unique(given[given >= 0]).tolist():
-            rows, wanted = given == label, asked == label
-            scores, shares = _rising_shares(raw[rows, k], right[rows, k])
-            of_train[rows, k] = np.interp(raw[rows, k], scores, shares)
-            of_test[wanted, k] = np.interp(of_test[wanted, k], scores, shares)
-    return of_train, of_test
-
-
-def _only_labels(market: Market, service: int) -> IntArray:
-    """The one label of every item's answer, -1 where there is none."""
-    scores = market.scores[service]
-    labels = np.full(len(market), -1, dtype=np.int64)
-    labels[row_numbers(scores)] = scores.indices
-    return labels
-
-
-def _rising_shares(scores: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Distinct scores in order, and the rising shares of right answers nearest to those at each."""
-    from scipy.optimize import isotonic_regression
-
-    distinct, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    shares = np.bincount(place, weights=right) / counts
-    return distinct, isotonic_regression(shares, weights=counts).x
 
 
 class Policy(NamedTuple):
@@ -96,11 +49,6 @@ class WeightedChoices(NamedTuple):
     addon: IntArray
 
 
-class Means(NamedTuple):
-    accuracy: float
-    cost: float
-
-
 @dataclass(frozen=True, eq=False)
 class Hull:
     """The policies worth mixing, from the cheapest to the most accurate, with their training means."""
@@ -119,7 +67,7 @@ class Hull:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PolicyMixture:
     """One policy, or two of which one is drawn for each item; cost and accuracy are training means."""
 
     policies: tuple[Policy, ...]
@@ -129,7 +77,7 @@ class Plan:
 
 
 class FrugalML:
-    """`fit` once, then `plan`, `decide` or `expected` at any budget.
+    """`fit` once, then `mixture`, `decide` or `expected` at any budget.
 
     base: the only service to use as base; any of them, or a mixture of two, if it is none.
     """
@@ -149,7 +97,7 @@ class FrugalML:
         if len(quality) != len(accuracy):
             raise FrugalError(
                 f"FrugalML: quality has {len(quality)} items but accuracy has {len(accuracy)}; "
-                "give one row an item in both."
+                "give one row per item in both."
             )
         fixed = None if self.base is None else base_index("FrugalML", self.base, costs.size)
         bases = range(costs.size) if fixed is None else [fixed]
@@ -165,15 +113,17 @@ class FrugalML:
             raise FrugalError("FrugalML has not been fitted; call fit first.")
         return self._hull
 
-    def plan(self, budget: float) -> Plan:
+    def mixture(self, budget: float) -> PolicyMixture:
         """The mixture with the highest training accuracy whose mean training cost is within the budget."""
         hull = self.hull
         budget = affordable_budget("FrugalML", budget, float(hull.cost[0]))
         low, high, probability = mixture_at(hull.cost, budget)
         if low == high:
-            return Plan((hull.policy(low),), (1.0,), float(hull.cost[low]), float(hull.accuracy[low]))
+            return PolicyMixture(
+                (hull.policy(low),), (1.0,), float(hull.cost[low]), float(hull.accuracy[low])
+            )
         shares = (1 - probability, probability)
-        return Plan(
+        return PolicyMixture(
             (hull.policy(low), hull.policy(high)),
             shares,
             min(budget, float(shares[0] * hull.cost[low] + shares[1] * hull.cost[high])),
@@ -181,18 +131,18 @@ class FrugalML:
         )
 
     def expected(self, quality: ArrayLike, budget: float) -> list[WeightedChoices]:
-        """What every policy of the plan would do, with its probability: expectations without sampling."""
-        plan = self.plan(budget)
-        quality = self._checked_quality(quality, plan)
+        """What every policy of the mixture would do, with its probability: expectations without sampling."""
+        mixture = self.mixture(budget)
+        quality = self._checked_quality(quality, mixture)
         return [
             WeightedChoices(probability, *_apply(policy, quality))
-            for probability, policy in zip(plan.probabilities, plan.policies, strict=True)
+            for probability, policy in zip(mixture.probabilities, mixture.policies, strict=True)
         ]
 
     def decide(
         self, quality: ArrayLike, budget: float, seed: int = 0, *, never_over: bool = False
     ) -> Choices:
-        """Choices for each item, its policy drawn with the plan's probabilities.
+        """Choices for each item, its policy drawn with the mixture's probabilities.
 
         The draw of an item depends on the seed and its row number alone, so budgets share their draws and
         a longer table begins as a shorter one. The budget holds in expectation, as FrugalML has it; with
@@ -201,9 +151,9 @@ class FrugalML:
         """
         parts = self.expected(quality, budget)
         draws = generator(seed, "frugalml").random(parts[0].base.size)
-        dearer = draws < parts[-1].probability
-        base = np.where(dearer, parts[-1].base, parts[0].base)
-        addon = np.where(dearer, parts[-1].addon, parts[0].addon)
+        expensive = draws < parts[-1].probability
+        base = np.where(expensive, parts[-1].base, parts[0].base)
+        addon = np.where(expensive, parts[-1].addon, parts[0].addon)
         if never_over:
             return self._held_to_budget(Choices(base, addon), float(budget))
         return Choices(base, addon)
@@ -229,9 +179,9 @@ class FrugalML:
                 base[item] = addon[item] = cheapest
         return Choices(base, addon)
 
-    def _checked_quality(self, quality: ArrayLike, plan: Plan) -> FloatArray:
+    def _checked_quality(self, quality: ArrayLike, mixture: PolicyMixture) -> FloatArray:
         table = _quality_table(quality, self._costs.size)
-        _check_finite(table, [policy.base for policy in plan.policies])
+        _check_finite(table, [policy.base for policy in mixture.policies])
         return table
 
 
@@ -241,21 +191,12 @@ def item_costs(base: IntArray, addon: IntArray, costs: ArrayLike) -> FloatArray:
     return costs[base] + np.where(addon != base, costs[addon], 0.0)
 
 
-def expected_means(parts: list[WeightedChoices], accuracy: FloatArray, costs: ArrayLike) -> Means:
-    """Mean accuracy and cost to expect, from the true accuracy (items, services) of the services alone."""
-    rows = np.arange(len(accuracy))
-    return Means(
-        float(sum(part.probability * accuracy[rows, part.addon].mean() for part in parts)),
-        float(sum(part.probability * item_costs(part.base, part.addon, costs).mean() for part in parts)),
-    )
-
-
 def _hull_of_base(quality: FloatArray, accuracy: FloatArray, costs: FloatArray, base: int) -> Hull:
     """The base alone, and per add-on the thresholds that are on the hull of that pair."""
     items = quality.size
     order = np.argsort(quality, kind="stable")
     in_order = quality[order]
-    # Equal qualities can not be told apart: only where the value changes is there a threshold.
+    # Equal qualities cannot be distinguished: only where the value changes is there a threshold.
     ends = np.append(np.flatnonzero(in_order[1:] != in_order[:-1]) + 1, items)
     share = np.append(0.0, ends / items)
     threshold = np.concatenate([[-np.inf], in_order[ends[:-1]], [np.inf]])

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalmct.checks import FloatArray, real_number
 from frugalmct.errors import FrugalError
-from frugalmct.select.checks import FloatArray, real_number
 
 TOLERANCE = 1e-12
 """Points no further than this above a chord count as on it: mean accuracies are not known better."""
@@ -54,7 +54,7 @@ def rising_hull(cost: FloatArray, accuracy: FloatArray) -> NDArray[np.int64]:
 
 
 class Mixture(NamedTuple):
-    """Two vertices, and the probability of `high`, the dearer; both are the same where one will do."""
+    """Two vertices, and the probability of `high`, the more expensive; both the same where one will do."""
 
     low: int
     high: int

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 from frugalmct.combine import combine, search
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
+from frugalmct.market import LabelMarket
 from frugalmct.sparse import entry_keys, label_matrix
 
 HALF = 0.5
@@ -17,12 +17,12 @@ GRID = 100
 """Steps of the weighted vote's threshold: sums of scores spread finer than the combiner's tenths."""
 
 
-def vote_cost(market: Market) -> float:
+def vote_cost(market: LabelMarket) -> float:
     """What an item's vote costs: the prices of all services."""
     return float(market.prices.sum())
 
 
-def majority_vote(market: Market, *, labels_per_item: int | None = None) -> csr_matrix:
+def majority_vote(market: LabelMarket, *, labels_per_item: int | None = None) -> csr_matrix:
     """The labels that at least half of the services give, each scored by its share of the votes.
 
     `labels_per_item` keeps at most that many of an item, as in `combine`: half can be two halves.
@@ -45,7 +45,7 @@ class WeightedMajorityVote:
         self.weights: NDArray[np.float64] | None = None
         self.threshold: float | None = None
 
-    def fit(self, market: Market, metric: str = "accuracy") -> Self:
+    def fit(self, market: LabelMarket, metric: str = "accuracy") -> Self:
         if not len(market):
             raise FrugalError(f"Market {market.name} has no items for the weighted vote to learn from.")
         weights = market.service_accuracy(metric).mean(axis=0)
@@ -56,12 +56,12 @@ class WeightedMajorityVote:
         self.threshold = found.threshold
         return self
 
-    def answer(self, market: Market) -> csr_matrix:
+    def answer(self, market: LabelMarket) -> csr_matrix:
         """The accepted labels with their scores; the market's truth is not looked at."""
         scores = self.label_scores(market)
         return _accepted(scores, self.threshold, self.labels_per_item)
 
-    def label_scores(self, market: Market) -> csr_matrix:
+    def label_scores(self, market: LabelMarket) -> csr_matrix:
         """Every label that any service gives, with its weighted mean score."""
         if self.weights is None:
             raise FrugalError("The weighted majority vote has not been fitted; call fit first.")
@@ -74,7 +74,7 @@ class WeightedMajorityVote:
         return _tally(market, ballots, float(self.weights.sum()))
 
 
-def _tally(market: Market, ballots: list[NDArray[np.float64]], whole: float) -> csr_matrix:
+def _tally(market: LabelMarket, ballots: list[NDArray[np.float64]], whole: float) -> csr_matrix:
     """The union of all answers, each label with the sum of its ballots as a share of the whole."""
     keys = np.concatenate([entry_keys(scores) for scores in market.scores])
     order = np.argsort(keys, kind="stable")  # sorted runs: a stable sort merges them, and keeps their order

@@ -8,6 +8,7 @@ as it lives. The search is limited by time: two runs need not find the same mode
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -17,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from frugalmct.available import automl_python, missing
 from frugalmct.errors import FrugalError
 from frugalmct.predict import auto_sklearn_job
+from frugalmct.predict.available import AUTOML_PYTHON, automl_python, missing
 from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
 from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.seeds import small_seed
@@ -28,7 +29,7 @@ log = logging.getLogger("frugalmct")
 
 SECONDS = 60
 MEMORY_MB = 1500
-# Fewer items than this can not be split into folds that teach something: all are like the average one.
+# Fewer items than this cannot be split into folds that teach something: all are like the average one.
 LEAST_ITEMS = 30
 # A search ends within its time or soon after; what is still running after this has hung.
 PATIENCE = 600
@@ -56,7 +57,7 @@ class AutoSklearn(Predictor):
         super().__init__(jobs=jobs)
         self.seconds = whole("seconds", seconds, least=auto_sklearn_job.LEAST_SECONDS)
         self.memory_mb = whole("memory_mb", memory_mb, least=1)
-        self.python = python or automl_python()
+        self.python = _checked_python(python or automl_python())
         self.max_columns = whole("max_columns", max_columns, least=1)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -101,19 +102,26 @@ class AutoSklearn(Predictor):
         if code:
             last = (trouble.strip().splitlines() or ["it said nothing"])[-1]
             raise FrugalError(
-                last if code == auto_sklearn_job.TOLD else f"auto-sklearn ended with code {code} ({last})."
+                last if code == auto_sklearn_job.SAID else f"auto-sklearn ended with code {code} ({last})."
             )
         with np.load(self._file("estimates.npz"), allow_pickle=False) as arrays:
             return arrays["estimates"]
 
     def _state(self) -> State:
         raise FrugalError(
-            "What auto-sklearn found can not be saved as plain data; train with another predictor, such as "
+            "What auto-sklearn found cannot be saved as plain data; train with another predictor, such as "
             "random_forest or flaml, to take a strategy away."
         )
 
     def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         raise FrugalError("auto_sklearn is never saved")
+
+
+def _checked_python(python: Any) -> str:
+    """By its name a Python: options come from a configuration, which starts no other program."""
+    if not isinstance(python, str) or not re.fullmatch(r"python[0-9.]*(\.exe)?", Path(python).name):
+        raise FrugalError(f"python is {python!r}; give the path of an interpreter, such as {AUTOML_PYTHON}.")
+    return python
 
 
 def _finished(command: list[str], seconds: int) -> tuple[int, str, str]:
@@ -130,7 +138,7 @@ def _finished(command: list[str], seconds: int) -> tuple[int, str, str]:
             start_new_session=True,
         )
     except OSError as error:
-        raise FrugalError(f"{command[0]} can not be started ({error}); run `make automl-env`.") from None
+        raise FrugalError(f"{command[0]} cannot be started ({error}); run `make automl-env`.") from None
     try:
         output, trouble = process.communicate(timeout=seconds)
     except BaseException as error:

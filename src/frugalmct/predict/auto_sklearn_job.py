@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix, issparse
 
 PYTHON = (3, 9)
 VERSION = "0.15.0"
-TOLD = 3
+SAID = 3
 # Two, since a search takes at least half a minute: auto-sklearn refuses less.
 FOLDS = 2
 LEAST_SECONDS = 30 * FOLDS
@@ -117,7 +117,7 @@ def check_interpreter():
 
 def tell(sentence):
     print(sentence, file=sys.stderr)
-    sys.exit(TOLD)
+    sys.exit(SAID)
 
 
 def pack(table):

@@ -52,6 +52,15 @@ class Predictor(ABC):
             )
         return np.clip(self._estimate(features), 0, 1)
 
+    def estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
+        """(services,): what `estimate` gives for one item, whose features are a dense float32 row."""
+        if row.shape != (self._columns,):
+            raise FrugalError(
+                f"Predictor '{self.name}' learnt from {self._columns} features, but was given a row of shape "
+                f"{row.shape}; make it the same way as for training."
+            )
+        return np.clip(self._estimate_row(row), 0, 1)
+
     @property
     def training_estimates(self) -> Estimates:
         """(items, services) estimates of the training items by models that did not see them.
@@ -61,6 +70,15 @@ class Predictor(ABC):
         if self._training_estimates is None:
             raise FrugalError(f"Predictor '{self.name}' has no training estimates; call fit first.")
         return self._training_estimates
+
+    @property
+    def columns(self) -> int:
+        """How many features it learnt from; 0 before it was fitted."""
+        return self._columns or 0
+
+    @property
+    def services(self) -> int:
+        return self._services
 
     def to_arrays(self) -> State:
         """A JSON-able header and plain arrays, all that `estimate` needs; training estimates stay behind."""
@@ -72,7 +90,7 @@ class Predictor(ABC):
 
     @classmethod
     def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], jobs: int = 1) -> Self:
-        """Reads what `to_arrays` gave; data that can not have come from it is refused."""
+        """Reads what `to_arrays` gave; data that cannot have come from it is refused."""
         predictor = cls(jobs=jobs)
         try:
             if header["predictor"] != cls.name:
@@ -92,6 +110,10 @@ class Predictor(ABC):
 
     @abstractmethod
     def _estimate(self, features: Matrix) -> Estimates: ...
+
+    def _estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Overridden where there is a faster way to the same numbers."""
+        return self._estimate(row[None])[0]
 
     @abstractmethod
     def _state(self) -> State:

@@ -1,7 +1,7 @@
 """A forest whose splits are drawn at random: it routes about as well as the paper's, and grows faster.
 
-A threshold drawn by lot needs no sorting, which on dense features halves the time; more columns are tried at
-each split to make up for it.
+A threshold drawn at random needs no sorting, which on dense features halves the time; more columns are tried
+at each split to make up for it.
 """
 
 from frugalmct.predict.random_forest import RandomForest

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.available import missing
 from frugalmct.errors import FrugalError
+from frugalmct.predict.available import missing
 from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
 from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.predict.trees import Forest
@@ -89,6 +89,9 @@ class Flaml(Predictor):
 
     def _estimate(self, features: Matrix) -> Estimates:
         return self._forest.estimate(features, self.jobs)
+
+    def _estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
+        return self._forest.estimate_row(row)
 
     def _state(self) -> State:
         return {}, self._forest.arrays()

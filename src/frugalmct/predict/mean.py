@@ -30,7 +30,11 @@ class Mean(Predictor):
         return {}, {"mean": self._mean}
 
     def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        mean = np.asarray(arrays["mean"], dtype=np.float64)
-        if mean.shape != (self._services,) or not (mean.min() >= 0 and mean.max() <= 1):
+        mean = np.asarray(arrays["mean"])
+        if (
+            mean.dtype != np.float64
+            or mean.shape != (self._services,)
+            or not (mean.min() >= 0 and mean.max() <= 1)
+        ):
             raise FrugalError(f"its mean must be {self._services} numbers in [0, 1]")
         self._mean = mean

@@ -74,10 +74,8 @@ class RandomForest(Predictor):
     def _estimate(self, features: Matrix) -> Estimates:
         return self._forest.estimate(features, self.jobs)
 
-    @property
-    def chosen_leaf(self) -> int:
-        """The leaf size of the fitted forest."""
-        return self._details["leaf"]
+    def _estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
+        return self._forest.estimate_row(row)
 
     def _state(self) -> State:
         return self._details, self._forest.arrays()

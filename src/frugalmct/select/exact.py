@@ -1,8 +1,8 @@
 """The integer optimum, proven: dual bound, fixing by reduced cost, dynamic programming over the rest.
 
 The search walks the levels of a `Core`. A state is (money moved, accuracy moved) against the relaxed picks.
-A state is dropped when another is no dearer and no worse, or when the relaxed optimum of the levels still to
-come can not lift it above the best selection known. Rounds over few moves and few states come first: they
+A state is dropped when another costs no more and is no worse, or when the relaxed optimum of the levels still
+to come cannot lift it above the best selection known. Rounds over few moves and few states come first: they
 are cheap and give a selection so good that fixing leaves little; the last round takes every move that fixing
 leaves, and is the proof.
 """
@@ -14,10 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.select.checks import FloatArray
-from frugalmct.select.core import Core, Level, build_core
-from frugalmct.select.problem import IntArray, Outcome, Problem
-from frugalmct.select.relaxation import Moves, Relaxation, moves_below, reaches, relax
+from frugalmct.checks import FloatArray
+from frugalmct.select.core import Core, Level
+from frugalmct.select.item_moves import ItemMoves
+from frugalmct.select.item_tiers import ItemTiers
+from frugalmct.select.moves import SharedMoves
+from frugalmct.select.problem import PROOF_TOLERANCE, IntArray, Outcome, Problem, judged
+from frugalmct.select.relaxation import Relaxation, relax
 from frugalmct.select.tiers import Picks
 
 FIRST_WIDTH, WIDER = 3, 4
@@ -26,12 +29,16 @@ FIRST_WIDTH, WIDER = 3, 4
 TRIAL_STATES, MORE_STATES = 512, 2
 """States kept in the first trial round, and the factor from one round to the next."""
 
+LAST_WIDTH = 12
+"""Rounds up to this width do not give up when they find nothing better."""
+
 PROOF_RATIO = 3
 """The proof starts when it needs at most this many times the moves of the next trial round."""
 
-PROOF_STATES = 1 << 20
-TRACE_LIMIT = 150_000_000
-"""States the proof keeps at once, and over all levels (4 bytes each, to read the selection back)."""
+PROOF_STATES = 1 << 18
+WORK_LIMIT = 60_000_000
+"""States the proof keeps at once, and looks at over all levels: some ten seconds, and 120 MB at worst to
+read the selection back. What is not proven then would seldom be for ten times as much."""
 
 
 class Rest:
@@ -46,7 +53,8 @@ class Rest:
         shift = np.concatenate([level.part_shift for level in levels]).astype(np.float64)
         gain = np.concatenate([level.part_gain for level in levels])
         useful = np.flatnonzero((shift < 0) | (gain > 0))
-        order = useful[np.argsort(-gain[useful] / shift[useful], kind="stable")]
+        with np.errstate(divide="ignore"):  # a move that costs less than the unit of money comes first
+            order = useful[np.argsort(-gain[useful] / shift[useful], kind="stable")]
         self._number, self._saves = number[order], shift[order] < 0
         self._shift, self._gain = np.abs(shift[order]), np.abs(gain[order])
 
@@ -80,10 +88,11 @@ def search(core: Core, known: float, tolerance: float, states: int, deadline: fl
     trace: list[NDArray[np.int32]] = []
     widths: list[int] = []
     best, best_at = known, None
-    missed, stopped, traced = -math.inf, None, 0
+    missed, stopped, work = -math.inf, None, 0
     for number, level in enumerate(core.levels):
-        if time.perf_counter() > deadline or traced > TRACE_LIMIT:
-            stopped = "time_limit" if traced <= TRACE_LIMIT else "state_limit"
+        work += cost.size * level.shift.size
+        if time.perf_counter() > deadline or work > WORK_LIMIT:
+            stopped = "time_limit" if work <= WORK_LIMIT else "state_limit"
             missed = max(missed, float(_reachable(core.room, cost, value, rest.after(number - 1)).max()))
             break
         widths.append(cost.size)
@@ -104,7 +113,6 @@ def search(core: Core, known: float, tolerance: float, states: int, deadline: fl
             break
         cost, value = cost[keep], value[keep]
         trace.append(origin[keep].astype(np.int32))
-        traced += keep.size
     path = None if best_at is None else _read_back(trace, widths, *best_at)
     return Found(best, path, missed, stopped)
 
@@ -155,19 +163,24 @@ class _Progress:
     upper: float
     status: str = "optimal"
 
+    def bound(self, tolerance: float) -> float:
+        """No selection is worth more: the search passes over what gains no more than the tolerance, and a
+        quarter of it is for rounding."""
+        return max(self.upper, self.value + tolerance) + tolerance / 4
+
 
 def solve_exact(problem: Problem, time_limit: float | None) -> Outcome:
     deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
     relaxation = relax(problem)
     progress = _Progress(relaxation.picks, 0.0, relaxation.gap)
     _close_gap(problem, relaxation, progress, deadline)
-    proven = progress.upper - progress.value <= relaxation.tolerance
-    return Outcome(
-        choices=relaxation.tiers.services(progress.picks),
-        bound=relaxation.mean_bound(progress.upper + relaxation.tolerance),
-        proven=proven,
-        status="optimal" if proven else progress.status,
-    )
+    choices = relaxation.tiers.services(progress.picks)
+    closed = progress.upper - progress.value <= relaxation.least_gain
+    if closed:  # nothing lies between
+        progress.upper = progress.value
+    bound = relaxation.mean_bound(progress.bound(relaxation.tolerance))
+    status = "optimal" if closed else progress.status
+    return judged(problem, choices, bound, status, PROOF_TOLERANCE * abs(bound), "rounding_limit")
 
 
 def good_selection(problem: Problem, relaxation: Relaxation, deadline: float) -> tuple[Picks, float]:
@@ -177,30 +190,38 @@ def good_selection(problem: Problem, relaxation: Relaxation, deadline: float) ->
     return progress.picks, progress.value
 
 
+def moves_below(relaxation: Relaxation, limit: float) -> SharedMoves | ItemMoves:
+    """Every move that loses less than `limit`; the others are fixed."""
+    per_item = isinstance(relaxation.tiers, ItemTiers)
+    return (ItemMoves if per_item else SharedMoves).below_limit(relaxation, limit)
+
+
 def _close_gap(
     problem: Problem, relaxation: Relaxation, progress: _Progress, deadline: float, prove: bool = True
 ) -> None:
     """Trial rounds of growing width, then the proof."""
-    tolerance = relaxation.tolerance
+    tolerance = relaxation.least_gain
     if progress.upper <= tolerance:
         return
-    kinds = moves_below(relaxation, relaxation.gap - tolerance)
+    moves = moves_below(relaxation, relaxation.gap - tolerance)
+    _adopt(problem, relaxation, progress, *moves.fill())
     width, states, exhausted = FIRST_WIDTH, TRIAL_STATES, False
     while True:
         limit = relaxation.gap - progress.value - tolerance
-        kinds = [kind for kind in (kind.below(limit) for kind in kinds) if kind.loss.size]
-        if not kinds:
+        moves = moves.below(limit)
+        if not moves:
             progress.upper = progress.value
             return
-        reach = reaches(kinds, limit)
-        proof = exhausted or max(reach) <= PROOF_RATIO * width
+        proof = (exhausted and width > LAST_WIDTH) or moves.needed(limit) <= PROOF_RATIO * width
         if proof and not prove and progress.value > 0:
             return
-        core = build_core(relaxation, _nearest(kinds, reach, None if proof else width), limit)
+        core = moves.core(limit, None if proof else width)
         found = search(core, progress.value, tolerance, PROOF_STATES if proof else states, deadline)
-        if found.path is not None and not _adopt(problem, relaxation, progress, core, found):
-            progress.status = "rounding_limit"
-            return
+        if found.path is not None:
+            picks = core.apply(found.path, relaxation.picks)
+            if not _adopt(problem, relaxation, progress, picks, found.value):
+                progress.status = "rounding_limit"
+                return
         if proof:
             progress.upper = min(progress.upper, max(progress.value, found.missed))
         if proof or found.stopped == "time_limit":
@@ -210,18 +231,9 @@ def _close_gap(
         exhausted = found.path is None and found.stopped is None
 
 
-def _nearest(kinds: list[Moves], reach: list[int], width: int | None) -> list[Moves]:
-    taken = [
-        kind.nearest(count if width is None else min(count, width))
-        for kind, count in zip(kinds, reach, strict=True)
-    ]
-    return [kind for kind in taken if kind.loss.size]
-
-
-def _adopt(problem: Problem, relaxation: Relaxation, progress: _Progress, core: Core, found: Found) -> bool:
-    """Take over what the search found, if it is within budget at the unrounded prices."""
-    picks = core.apply(found.path or [], relaxation.picks)
+def _adopt(problem: Problem, relaxation: Relaxation, progress: _Progress, picks: Picks, value: float) -> bool:
+    """Take over picks of this value, if they are within budget at the unrounded prices."""
     if not problem.within_budget(relaxation.tiers.services(picks)):
         return False
-    progress.picks, progress.value = picks, found.value
+    progress.picks, progress.value = picks, value
     return True

@@ -5,9 +5,9 @@ import time
 from importlib import import_module
 from importlib.util import find_spec
 
+from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError, listed
 from frugalmct.registry import Registry
-from frugalmct.select.checks import real_number
 from frugalmct.select.problem import Problem, Solution, checked_problem
 
 METHODS = Registry(
@@ -15,14 +15,14 @@ METHODS = Registry(
     {
         "exact": "frugalmct.select.exact:solve_exact",
         "lp": "frugalmct.select.relaxation:solve_lp",
-        "cbc": "frugalmct.select.ilp:solve_cbc",
-        "cbc_reduced": "frugalmct.select.ilp:solve_cbc_reduced",
-        "highs": "frugalmct.select.ilp:solve_highs",
-        "highs_reduced": "frugalmct.select.ilp:solve_highs_reduced",
-        "cp_sat": "frugalmct.select.ilp_more:solve_cp_sat",
-        "scip": "frugalmct.select.ilp_more:solve_scip",
-        "gurobi": "frugalmct.select.ilp_more:solve_gurobi",
-        "mosek": "frugalmct.select.ilp_more:solve_mosek",
+        "cbc": "frugalmct.select.solvers.cbc:solve_cbc",
+        "cbc_reduced": "frugalmct.select.solvers.cbc:solve_cbc_reduced",
+        "highs": "frugalmct.select.solvers.highs:solve_highs",
+        "highs_reduced": "frugalmct.select.solvers.highs:solve_highs_reduced",
+        "cp_sat": "frugalmct.select.solvers.cp_sat:solve_cp_sat",
+        "scip": "frugalmct.select.solvers.scip:solve_scip",
+        "gurobi": "frugalmct.select.solvers.gurobi:solve_gurobi",
+        "mosek": "frugalmct.select.solvers.mosek:solve_mosek",
     },
 )
 """Name -> function(problem, time_limit) -> Outcome; `METHODS.register` adds one's own."""
@@ -40,8 +40,8 @@ PACKAGES = {
 """Method -> the module it needs and the name to `pip install`."""
 
 LICENSES = {
-    "gurobi": "frugalmct.select.ilp_more:gurobi_problem",
-    "mosek": "frugalmct.select.ilp_more:mosek_problem",
+    "gurobi": "frugalmct.select.solvers.gurobi:gurobi_problem",
+    "mosek": "frugalmct.select.solvers.mosek:mosek_problem",
 }
 """Method -> function() -> what is wrong with its licence, or None."""
 
@@ -61,14 +61,14 @@ def solve(problem: Problem, method: str = "exact", time_limit: float | None = No
         raise FrugalError(f"solve: method is {method!r}; give one of {listed(METHODS.names())}.")
     limit = _checked_limit(time_limit)
     if method in METHODS.names() and (obstacle := _obstacle(method)) is not None:
-        raise FrugalError(f"solve: method '{method}' can not run here: {obstacle}.")
+        raise FrugalError(f"solve: method '{method}' cannot run here: {obstacle}.")
     run = METHODS.load(method)
     started = time.perf_counter()
     try:
         outcome = run(problem, limit)
     except ImportError as error:  # solver packages may carry clashing libraries
         raise FrugalError(
-            f"solve: method '{method}' can not be loaded ({str(error).rstrip('.')}); "
+            f"solve: method '{method}' cannot be loaded ({str(error).rstrip('.')}); "
             "try it in a fresh process, or repair its package."
         ) from error
     seconds = time.perf_counter() - started
@@ -97,7 +97,7 @@ def _checked_limit(value: object) -> float | None:
 
 
 def _obstacle(method: str) -> str | None:
-    """Why a registered method can not run here, or None."""
+    """Why a registered method cannot run here, or None."""
     if method in PACKAGES:
         module, package = PACKAGES[method]
         if find_spec(module) is None:

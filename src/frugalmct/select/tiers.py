@@ -1,49 +1,62 @@
-"""Services of equal add-on cost form a tier; selecting at a price is a choice among tiers.
+"""An item's services in order of add-on cost; selecting at a dual price is a choice among these tiers.
 
-Costs do not depend on the item, so within a tier an item can only want its most accurate service, and
-the tiers have the same order of cost for every item. Everything downstream works on at most K contiguous
-columns in that order.
+Where a price holds for all items, services of equal cost form one tier (an item can only want the most
+accurate of them), and the tiers are the same for every item. Where costs differ per item, tier t is the
+item's own t-th cheapest service (see `item_tiers`). Either way the first tier costs nothing beyond what
+the item pays anyway, and everything downstream works on at most K columns.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.select.checks import FloatArray
-from frugalmct.select.problem import IntArray
+from frugalmct.checks import Base, FloatArray
+from frugalmct.select.problem import IntArray, base_list, spend
 
 Picks = NDArray[np.unsignedinteger]
+Cost = float | FloatArray
+"""A tier's cost: one for all items, or one for each."""
 
 CHUNK = 1 << 14
 """Items handled at once, so that a chunk's columns stay in the processor's cache."""
 
+_LARGEST = float(np.finfo(np.float64).max)
 
-def preference_order(addon: FloatArray, base: int) -> list[int]:
+
+def preference_order(addon: FloatArray, base: Base) -> list[int]:
     """Services as ties are broken: smallest add-on cost, then the base, then the lowest index."""
-    return sorted(range(addon.size), key=lambda k: (addon[k], k != base, k))
+    bases = base_list(base)
+    return sorted(range(addon.size), key=lambda k: (addon[k], k not in bases, k))
 
 
-def best_at_price(columns: Sequence[FloatArray], costs: Sequence[float], price: float) -> Picks:
-    """For each item the column with the highest accuracy - price * cost; the first one wins a tie."""
+def best_at(columns: Sequence[FloatArray], costs: Sequence[Cost], dual_price: float) -> Picks:
+    """For each item the column with the highest accuracy - dual_price * cost; the first one wins a tie."""
     items = columns[0].shape[0]
-    penalties = [price * cost if cost > 0 else 0.0 for cost in costs]
+    dual_price = min(dual_price, _LARGEST)  # an infinite one would make nonsense of a cost of 0
     picks = np.zeros(items, dtype=np.min_scalar_type(max(len(columns) - 1, 1)))
-    best, value = np.empty(CHUNK), np.empty(CHUNK)
-    better = np.empty(CHUNK, dtype=bool)
+    best, value, penalty = np.empty((3, min(CHUNK, items)))
+    better = np.empty(best.size, dtype=bool)
     for start in range(0, items, CHUNK):
         chunk = slice(start, min(start + CHUNK, items))
         size = chunk.stop - chunk.start
         b, v, m = best[:size], value[:size], better[:size]
-        np.subtract(columns[0][chunk], penalties[0], out=b)
+        np.subtract(columns[0][chunk], _penalty(costs[0], chunk, dual_price, penalty[:size]), out=b)
         for k in range(1, len(columns)):
-            np.subtract(columns[k][chunk], penalties[k], out=v)
+            np.subtract(columns[k][chunk], _penalty(costs[k], chunk, dual_price, penalty[:size]), out=v)
             np.greater(v, b, out=m)
             np.copyto(picks[chunk], picks.dtype.type(k), where=m)
             if k + 1 < len(columns):
                 np.maximum(b, v, out=b)
     return picks
+
+
+def _penalty(cost: Cost, chunk: slice, dual_price: float, out: FloatArray) -> Cost:
+    if not isinstance(cost, np.ndarray):
+        return dual_price * float(cost)
+    with np.errstate(over="ignore"):
+        return np.multiply(cost[chunk], dual_price, out=out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +74,21 @@ class Tiers:
         cls,
         accuracy: FloatArray,
         addon: FloatArray,
-        base: int,
+        base: Base,
         *,
-        dearest: float = np.inf,
-        free: float = 0.0,
+        ceiling: float = np.inf,
         alike: float = 0.0,
     ) -> "Tiers":
-        """The tiers that cost no more than `dearest`; the first one is free and holds the base.
+        """The tiers that cost no more than `ceiling` beyond the cheapest; the first one holds that.
 
-        Services up to `free` count as free, and costs within a share `alike` as one, the dearest of them.
+        Costs within a share `alike` count as one, the highest of them.
         """
+        addon = addon - addon.min()
         members: list[list[int]] = []
         for service in preference_order(addon, base):
-            if addon[service] > dearest:
+            if addon[service] > ceiling:
                 break
-            if members and addon[service] <= max(free, addon[members[-1][0]] * (1 + alike)):
+            if members and addon[service] <= addon[members[-1][0]] * (1 + alike):
                 members[-1].append(service)
             else:
                 members.append([service])
@@ -90,12 +103,24 @@ class Tiers:
     def __len__(self) -> int:
         return len(self.columns)
 
-    def picks_at(self, price: float) -> Picks:
-        """The tier each item prefers at a price per unit of cost, the cheaper one in a tie."""
-        return best_at_price(self.columns, self.costs.tolist(), price)
+    def rows(self, which: NDArray[np.integer] | slice) -> "Tiers":
+        """Of some of the items only."""
+        columns = [np.ascontiguousarray(column[which]) for column in self.columns]
+        return replace(self, columns=columns, accuracy=self.accuracy[which])
+
+    def picks_at(self, dual_price: float) -> Picks:
+        """The tier each item prefers at a dual price per unit of cost, the cheaper one in a tie."""
+        return best_at(self.columns, self.costs.tolist(), dual_price)
 
     def counts(self, picks: Picks) -> list[int]:
         return np.bincount(picks, minlength=len(self)).tolist()
+
+    def spend(self, picks: Picks) -> float:
+        return spend(self.counts(picks), self.costs.tolist())
+
+    def value(self, picks: Picks) -> float:
+        """Summed accuracy of the picks."""
+        return sum(float(column[picks == tier].sum()) for tier, column in enumerate(self.columns))
 
     def services(self, picks: Picks) -> IntArray:
         """The service behind each item's tier."""

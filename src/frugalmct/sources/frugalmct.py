@@ -23,9 +23,10 @@ from typing import Any
 
 from frugalmct.errors import FrugalError
 from frugalmct.market import Market
-from frugalmct.release import decoded, file_of, read_text
-from frugalmct.sources.reading import DECODER, Malformed, shown, text_fault, thinned
+from frugalmct.sources.reading import thinned
 from frugalmct.sources.recorded import Answer, market_of, read_names, same_items, score_of, services_of
+from frugalmct.sources.release import MAX_FILE_BYTES, decoded, file_of, read_text
+from frugalmct.values import DECODER, Malformed, shown, text_fault
 
 LABEL_MAP = "labelmap.json"
 # The paper: it is not in the label set of any service.
@@ -97,6 +98,11 @@ def _answers(path: Path, names: Mapping[str, int], labels_of: LabelsOf) -> Itera
         answer: Answer = {}
         for entry in entries:
             labels = labels_of(_text(entry, path, item))
+            if not isinstance(entry, dict):
+                raise FrugalError(
+                    f"{path}, item {shown(item)}: the answer {shown(entry)} has no score; it must be "
+                    "an object with transcription and confidence."
+                )
             score = score_of(entry.get("confidence"), f"{path}, item {shown(item)}")
             for label in labels:
                 answer[label] = max(score, answer.get(label, 0.0))
@@ -153,6 +159,8 @@ def _content(path: Path) -> str:
             members = [name for name in members if not name.startswith("__MACOSX")]
             if len(members) != 1:
                 raise FrugalError(f"{path}: must hold {path.stem}.txt once; it holds {len(members)} of it.")
-            return decoded(archive.read(members[0]), path)
-    except (zipfile.BadZipFile, OSError, EOFError, zipfile.zlib.error) as error:
+            with archive.open(members[0]) as member:
+                return decoded(member.read(MAX_FILE_BYTES + 1), path)
+    # An encrypted zip, or one packed in a way that Python does not know, is a RuntimeError.
+    except (zipfile.BadZipFile, OSError, EOFError, zipfile.zlib.error, RuntimeError) as error:
         raise FrugalError(f"{path}: is not a readable zip ({error}); get the file anew.") from None

@@ -15,9 +15,13 @@ from typing import Any
 
 from frugalmct.errors import FrugalError
 from frugalmct.market import Market
-from frugalmct.release import file_of, read_text
-from frugalmct.sources.reading import shown, thinned
+from frugalmct.sources.reading import thinned
 from frugalmct.sources.recorded import Answer, market_of, read_names, same_items, score_of, services_of
+from frugalmct.sources.release import file_of, read_text
+from frugalmct.values import shown
+
+# No class has a longer number, and Python converts only a few thousand digits.
+MAX_DIGITS = 18
 
 
 def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> Market:
@@ -49,7 +53,7 @@ def _lines(path: Path, count: int) -> list[str]:
 def _labels(path: Path, count: int) -> list[str]:
     labels = _lines(path, count)
     for number, label in enumerate(labels, 1):
-        if not label.isdecimal():
+        if not label.isdecimal() or len(label) > MAX_DIGITS:
             raise FrugalError(
                 f"{path}, line {number}: the label is {shown(label)}; it must be the number of a class, "
                 "from 0 on."

@@ -9,42 +9,34 @@
   counts once, with its highest score.
 - `features`: optional; equally many finite numbers on every line, or on no line.
 
-Blank lines are skipped, and so is a byte order mark. Whether a file is gzip is told by its content, so its
+Blank lines are skipped, and so is a byte order mark. Whether a file is gzip is decided by its content, so its
 name does not matter.
 """
 
 import gzip
-import io
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from frugalmct.arrays import text_array
 from frugalmct.errors import FrugalError, listed
-from frugalmct.market import Market
-from frugalmct.sources.reading import (
-    DECODER,
-    LabelSets,
-    Malformed,
-    shown,
-    sorted_vocabulary,
-    text_fault,
-    thinned,
-)
-from frugalmct.sources.reading import MAX_TEXT as MAX_TEXT
+from frugalmct.market import LabelMarket
+from frugalmct.sources.lines import MAX_LINE_BYTES, Swollen, lines, opened
+from frugalmct.sources.reading import LabelSets, sorted_vocabulary, thinned
+from frugalmct.values import DECODER, MAX_SERVICES, Malformed, shown, text_fault
+from frugalmct.values import MAX_TEXT as MAX_TEXT
 
 MAX_PROBLEMS = 20
-MAX_LINE_BYTES = 16 * 2**20
+MAX_NAMED = 20
+# Reading ends after the line that reaches so many: a file of another format is wrong in every line.
+MAX_COUNTED = 100_000
 # Forests work in single precision; a larger number would turn into infinity there.
 MAX_FEATURE = float(np.finfo(np.float32).max)
-
-GZIP_START = b"\x1f\x8b"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Problem(NamedTuple):
@@ -70,11 +62,12 @@ class DataProblems(FrugalError):
         if self.total == 1:
             return f"{self.path}, {self.problems[0]}"
         unlisted = self.total - len(self.problems)
-        rest = [f"and {unlisted:,} more"] if unlisted else []
+        end = "; reading ended there" if self.total >= MAX_COUNTED else ""
+        rest = [f"and {unlisted:,} more{end}"] if unlisted else []
         return "\n  ".join([f"{self.path} has {self.total:,} problems:", *map(str, self.problems), *rest])
 
 
-def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> Market:
+def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> LabelMarket:
     """The market of a config block `{task, prices, source: {kind: jsonl, path}}`.
 
     The path is relative to the working directory.
@@ -85,68 +78,44 @@ def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1
 
 def read_jsonl(
     path: str | Path, prices: Mapping[str, float] | None = None, *, name: str = "", task: str = ""
-) -> Market:
+) -> LabelMarket:
     """The market in a file; a file with anything wrong raises `DataProblems`.
 
     `prices` says which services there must be and in which order. Without it the services are those of the
     first item, at price 0. The label vocabulary is sorted by code point.
     """
     reader = _Reader(tuple(prices or ()))
-    with _opened(path) as handle:
+    with opened(path) as handle:
         _read_items(handle, reader)
     if reader.problem_count:
         raise DataProblems(path, reader.problems, reader.problem_count)
     if not reader.ids:
         raise FrugalError(f"{path}: the file has no items; give one JSON object a line.")
-    return reader.market(name or _plain_name(path), task, prices or {})
+    try:
+        return reader.market(name or _plain_name(path), task, prices or {})
+    except FrugalError as error:
+        raise FrugalError(f"{path}: {error}") from None
 
 
 def _plain_name(path: str | Path) -> str:
     return Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
 
 
-@contextmanager
-def _opened(path: str | Path) -> Iterator[BinaryIO]:
-    """The file's bytes, unpacked if they are gzip; a failure of the system is told in a sentence."""
-    if "\0" in str(path):
-        raise FrugalError(f"{shown(str(path))} is not a path: it has the character NUL in it.")
-    try:
-        with Path(path).open("rb") as raw:
-            if raw.peek(2)[:2] != GZIP_START:
-                yield raw
-            else:
-                with gzip.GzipFile(fileobj=raw) as unpacked:
-                    yield io.BufferedReader(unpacked)
-    except FileNotFoundError:
-        raise FrugalError(f"{path}: no such file; give the path of a .jsonl or .jsonl.gz file.") from None
-    except IsADirectoryError:
-        raise FrugalError(f"{path} is a directory; give the path of a .jsonl or .jsonl.gz file.") from None
-    except OSError as error:
-        raise FrugalError(f"{path} can not be read: {error.strerror or error}.") from None
-
-
 def _read_items(handle: BinaryIO, reader: "_Reader") -> None:
     """Feeds every line to the reader; damage of the gzip data is one more problem of the file."""
     try:
-        for line in _lines(handle):
+        for line in lines(handle):
             reader.line += 1
-            reader.read(line)
+            if line:
+                reader.read(line)
+            if reader.problem_count >= MAX_COUNTED:
+                break
+    except Swollen as error:
+        reader.add_problem(str(error), after=1)
     except EOFError:
         reader.add_problem("the gzip data end early here; the file was cut short, so make it again.", after=1)
     except (gzip.BadGzipFile, zlib.error) as error:
         reader.add_problem(f"the gzip data are damaged here ({error}); make the file again.", after=1)
-
-
-def _lines(handle: BinaryIO) -> Iterator[bytes]:
-    """Lines without their surrounding blanks; of an endless one only the beginning."""
-    start_of_file = True
-    while line := handle.readline(MAX_LINE_BYTES):
-        rest = line
-        while not rest.endswith(b"\n") and (rest := handle.readline(MAX_LINE_BYTES)):
-            pass
-        if start_of_file:
-            line, start_of_file = line.removeprefix(BYTE_ORDER_MARK), False
-        yield line if len(line) >= MAX_LINE_BYTES else line.strip()
 
 
 def _parse(line: bytes) -> Any:
@@ -202,8 +171,6 @@ class _Reader:
             self.problems.append(Problem(self.line + after, text))
 
     def read(self, line: bytes) -> None:
-        if not line:
-            return
         try:
             record = _parse(line)
         except Malformed as error:
@@ -270,6 +237,11 @@ class _Reader:
         if not services:
             self.add_problem("predictions name no service; name at least one.")
             return False
+        if len(services) > MAX_SERVICES:
+            self.add_problem(
+                f"predictions name {len(services):,} services; at most {MAX_SERVICES:,} are allowed."
+            )
+            return False
         faults = [fault for service in services if (fault := text_fault(service))]
         for fault in faults:
             self.add_problem(f"the name of a service {fault}")
@@ -281,9 +253,12 @@ class _Reader:
 
     def _compare_services(self, predictions: Mapping[str, Any]) -> None:
         origin = "those with a price" if self.priced else f"those of line {self.services_line}"
-        rule = f"the services are {origin}: {listed(self.services)}."
+        more = len(self.services) - MAX_NAMED
+        named = listed(self.services[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        rule = f"the services are {origin}: {named}."
+        known = set(self.services)
         for service in predictions:
-            if service not in self.services:
+            if service not in known:
                 self.add_problem(f"unknown service {shown(service)}; {rule}")
         for service in self.services:
             if service not in predictions:
@@ -338,13 +313,13 @@ class _Reader:
                 return False
         return True
 
-    def market(self, name: str, task: str, prices: Mapping[str, float]) -> Market:
+    def market(self, name: str, task: str, prices: Mapping[str, float]) -> LabelMarket:
         labels, column = sorted_vocabulary(self.label_codes)
         features = np.asarray(self.features).reshape(len(self.ids), -1) if self.features else None
-        return Market(
+        return LabelMarket(
             name=name,
             task=task,
-            items=np.array(list(self.ids), dtype=np.str_),
+            items=text_array("the ids", list(self.ids)),
             labels=labels,
             services=self.services,
             prices=np.array([prices.get(service, 0.0) for service in self.services], dtype=np.float64),

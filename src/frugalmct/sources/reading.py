@@ -1,71 +1,18 @@
-"""What loaders of recorded answers share: strict JSON, names that are names, label sets in the making."""
+"""What loaders of recorded answers share: label sets in the making, vocabularies, a share of the items."""
 
-import json
 from array import array
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from frugalmct.arrays import text_array
 from frugalmct.market import Market
 from frugalmct.seeds import generator
 from frugalmct.sparse import label_matrix
 
-# numpy pads every text of an array to the longest one: a single endless name would cost gigabytes.
-MAX_TEXT = 500
 SMALLEST_MARKET = 3
-
-
-class Malformed(Exception):
-    """Not the JSON that is wanted; its text says why."""
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise Malformed(f"the key {shown(twice)} is given twice in one object; give it once.")
-    return record
-
-
-def _refuse_constant(constant: str) -> Any:
-    raise Malformed(f"{constant} is not a JSON number; give a finite number.")
-
-
-DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
-
-
-def shown(value: Any) -> str:
-    """What was given, short: data can be of any size and nesting, a message can not."""
-    match value:
-        case None | True | False:
-            return json.dumps(value)
-        case list():
-            return f"a list of {len(value)}"
-        case dict():
-            return "an object"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
-
-
-def text_fault(value: Any) -> str | None:
-    """Why a value can not be the name of something, if so."""
-    if type(value) is not str:
-        return f"is {shown(value)}; it must be a non-empty text."
-    if not value:
-        return "is empty; it must be a non-empty text."
-    if len(value) > MAX_TEXT:
-        return f"is {len(value):,} characters long; at most {MAX_TEXT} are allowed."
-    if "\0" in value:
-        return f"is {shown(value)}; the character NUL is not allowed."
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return f"is {shown(value)}; half a surrogate pair is not a character."
-    return None
 
 
 class LabelSets:
@@ -91,7 +38,7 @@ def sorted_vocabulary(codes: Mapping[str, int]) -> tuple[NDArray[np.str_], NDArr
     labels = sorted(codes)
     column = np.empty(len(labels), dtype=np.int32)
     column[[codes[label] for label in labels]] = np.arange(len(labels))
-    return np.array(labels, dtype=np.str_), column
+    return text_array("the labels", labels), column
 
 
 def thinned(market: Market, seed: int, scale: float) -> Market:

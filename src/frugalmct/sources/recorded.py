@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from frugalmct.arrays import text_array
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
-from frugalmct.release import file_of, find_services, missing_answers, read_text, refuse_missing
-from frugalmct.sources.reading import LabelSets, shown, sorted_vocabulary, text_fault
+from frugalmct.market import LabelMarket
+from frugalmct.sources.reading import LabelSets, sorted_vocabulary
+from frugalmct.sources.release import file_of, find_services, missing_answers, read_text, refuse_missing
+from frugalmct.values import shown, text_fault
 
 # Scores are stored in single precision: the last bit may carry a certain 1 past it.
 ROUNDING = 1e-6
@@ -53,9 +55,9 @@ def same_items(path: Path, items: Iterable[str], names: Mapping[str, int]) -> No
     if given == names.keys():
         return
     lacking = next((item for item in names if item not in given), None)
-    told = f"{shown(lacking)} is missing" if lacking else f"{shown(min(given - names.keys()))} is not named"
+    why = f"{shown(lacking)} is missing" if lacking else f"{shown(min(given - names.keys()))} is not named"
     raise FrugalError(
-        f"{path}: has {len(given):,} items where {len(names):,} are named ({told}); get the file anew."
+        f"{path}: has {len(given):,} items where {len(names):,} are named ({why}); get the file anew."
     )
 
 
@@ -68,7 +70,7 @@ def score_of(value: Any, where: str) -> float:
 
 def market_of(
     name: str, block: Mapping[str, Any], items: Sequence[str], answers: Iterable[Iterable[Answer]]
-) -> Market:
+) -> LabelMarket:
     """The market of the truth and then every service's answers, each given item by item."""
     codes: dict[str, int] = {}
     tables = []
@@ -79,14 +81,14 @@ def market_of(
         tables.append(table)
     labels, column = sorted_vocabulary(codes)
     truth, *scores = (table.matrix(column) for table in tables)
-    return Market(
+    return LabelMarket(
         name=name,
         task=block["task"],
-        items=np.array(items, dtype=np.str_),
+        items=text_array(f"{name}: the items", items),
         labels=labels,
         services=tuple(block["prices"]),
         prices=np.array(list(block["prices"].values()), dtype=np.float64),
         truth=truth,
         scores=tuple(scores),
-        released=True,
+        data="release",
     )

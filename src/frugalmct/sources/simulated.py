@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
+from frugalmct.market import LabelMarket
 from frugalmct.seeds import generator
 from frugalmct.sources.vocabulary import Vocabulary, make_vocabulary
 
@@ -127,7 +127,7 @@ class Candidates:
     own: Floats
 
 
-def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> Market:
+def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> LabelMarket:
     """The simulated market of a config block."""
     model = MarketModel.from_config(block["source"])
     services = tuple(model.services)
@@ -142,7 +142,7 @@ def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1
     is_true = candidates.is_true
     truth_counts = np.bincount(candidates.item[is_true], minlength=candidates.items)
     truth = _csr(truth_counts, candidates.label[is_true], np.ones(is_true.sum()), len(world.vocabulary.names))
-    return Market(
+    return LabelMarket(
         name=name,
         task=block["task"],
         items=np.array([f"{name.lower()}-{number:06d}" for number in range(candidates.items)]),
@@ -151,7 +151,7 @@ def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1
         prices=np.array([float(block["prices"][service]) for service in services]),
         truth=truth,
         scores=scores,
-        simulated=True,
+        data="simulated",
     )
 
 

@@ -130,7 +130,7 @@ _TAILS = {0: (), 1: ("City", "Valley"), 2: ("Corp", "Union", "Council", "FC")}
 
 
 def _latin_name(rng: np.random.Generator, topic: int, kind: int) -> str:
-    # A topic uses a few of the sounds, as names of one country do: the text of a label tells its topic.
+    # A topic uses a few of the sounds, as names of one country do: the text of a label betrays its topic.
     sounds = [(topic * 3 + step) % len(_ONSETS) for step in range(6)]
     words = [
         "".join(
@@ -163,7 +163,7 @@ def _cut_short(stem: str, chinese: bool) -> str:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The same names, those that came before told apart by a number."""
+    """The same names, those that came before distinguished by a number."""
     seen: dict[str, int] = {}
     distinct = []
     for name in names:

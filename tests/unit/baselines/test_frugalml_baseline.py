@@ -2,19 +2,13 @@ import time
 
 import numpy as np
 import pytest
-from helpers import small_market
+from helpers import expected_means, small_market
 from scipy.optimize import linprog
 
-from frugalmct.baselines.frugalml import (
-    FrugalML,
-    Policy,
-    expected_means,
-    item_costs,
-    quality_by_label,
-    quality_scores,
-)
+from frugalmct.baselines.frugalml import FrugalML, Policy, item_costs
+from frugalmct.baselines.quality import LabelQuality, quality_scores
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
+from frugalmct.market import LabelMarket, Market
 from frugalmct.sparse import label_matrix
 
 COSTS = np.array([0.01, 6.0, 10.0, 15.0])
@@ -59,12 +53,12 @@ def test_plan_is_the_best_mixture_of_all_policies(seed, base):
     policies = all_policies(quality, accuracy, costs, None if base is None else [base])
     strategy = FrugalML(base=base).fit(quality, accuracy, costs)
     for budget in np.linspace(strategy.hull.cost[0], costs.sum() + 1, 17):
-        plan = strategy.plan(budget)
-        assert plan.accuracy == pytest.approx(best_mixture(policies, budget), abs=1e-9)
-        assert plan.cost <= budget
-        assert sum(plan.probabilities) == pytest.approx(1)
+        mixture = strategy.mixture(budget)
+        assert mixture.accuracy == pytest.approx(best_mixture(policies, budget), abs=1e-9)
+        assert mixture.cost <= budget
+        assert sum(mixture.probabilities) == pytest.approx(1)
         if base is not None:
-            assert {policy.base for policy in plan.policies} == {base}
+            assert {policy.base for policy in mixture.policies} == {base}
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -78,14 +72,14 @@ def test_every_vertex_is_a_policy_with_its_own_cost_and_accuracy(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_expectation_on_training_items_is_what_the_plan_says(seed):
+def test_expectation_on_training_items_is_what_the_mixture_says(seed):
     quality, accuracy, costs = random_data(seed, items=200)
     strategy = FrugalML().fit(quality, accuracy, costs)
     for budget in np.linspace(costs.min(), costs.sum(), 11):
-        plan = strategy.plan(budget)
+        mixture = strategy.mixture(budget)
         means = expected_means(strategy.expected(quality, budget), accuracy, costs)
-        assert means.cost == pytest.approx(plan.cost)
-        assert means.accuracy == pytest.approx(plan.accuracy)
+        assert means.cost == pytest.approx(mixture.cost)
+        assert means.accuracy == pytest.approx(mixture.accuracy)
         assert means.cost <= budget * (1 + 1e-12)
 
 
@@ -115,7 +109,7 @@ def test_add_on_replaces_the_base_only_below_the_threshold():
     quality = np.array([[0.2, 0.0], [0.4, 0.0], [0.6, 0.0], [0.8, 0.0]])
     accuracy = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
     strategy = FrugalML().fit(quality, accuracy, [1.0, 4.0])
-    assert strategy.plan(3.0).policies == (Policy(0, 1, 0.6),)
+    assert strategy.mixture(3.0).policies == (Policy(0, 1, 0.6),)
     unseen = np.array([[0.59, 0.0], [0.6, 0.0], [0.61, 0.0], [0.0, 0.0]])
     choices = strategy.decide(unseen, 100.0)
     assert choices.base.tolist() == [0, 0, 0, 0]
@@ -126,10 +120,10 @@ def test_add_on_replaces_the_base_only_below_the_threshold():
 def test_mixture_may_be_of_two_bases():
     quality = np.ones((10, 2))
     accuracy = np.tile([0.2, 0.8], (10, 1))
-    plan = FrugalML().fit(quality, accuracy, [1.0, 5.0]).plan(4.0)
-    assert plan.policies == (Policy(0, 0, -np.inf), Policy(1, 1, -np.inf))
-    assert plan.probabilities == pytest.approx((0.25, 0.75))
-    assert (plan.cost, plan.accuracy) == (pytest.approx(4), pytest.approx(0.65))
+    mixture = FrugalML().fit(quality, accuracy, [1.0, 5.0]).mixture(4.0)
+    assert mixture.policies == (Policy(0, 0, -np.inf), Policy(1, 1, -np.inf))
+    assert mixture.probabilities == pytest.approx((0.25, 0.75))
+    assert (mixture.cost, mixture.accuracy) == (pytest.approx(4), pytest.approx(0.65))
 
 
 def test_free_add_on_and_a_single_service():
@@ -138,7 +132,7 @@ def test_free_add_on_and_a_single_service():
     hull = FrugalML().fit(quality, accuracy, np.zeros(3)).hull
     assert hull.accuracy.tolist() == [pytest.approx(max(value for _, value in policies.values()))]
     alone = FrugalML().fit(quality[:, :1], accuracy[:, :1], [2.0])
-    assert alone.plan(2).policies == (Policy(0, 0, -np.inf),)
+    assert alone.mixture(2).policies == (Policy(0, 0, -np.inf),)
 
 
 def test_decisions_occur_as_often_as_expected():
@@ -238,12 +232,12 @@ def test_bad_training_data_is_refused(changes, message):
 def test_misuse_is_told_in_a_sentence():
     quality, accuracy, costs = random_data(1)
     with pytest.raises(FrugalError, match="call fit first"):
-        FrugalML().plan(3)
+        FrugalML().mixture(3)
     with pytest.raises(FrugalError, match="base is 3"):
         FrugalML(base=3).fit(quality, accuracy, costs)
     strategy = FrugalML(base=1).fit(quality, accuracy, costs)
     with pytest.raises(FrugalError, match="does not pay for the cheapest"):
-        strategy.plan(costs[1] * 0.99)
+        strategy.mixture(costs[1] * 0.99)
     with pytest.raises(FrugalError, match="not finite"):
         strategy.decide(np.full((4, 3), np.nan), 100)
     only_base_known = np.full((25, 3), np.nan)
@@ -254,7 +248,7 @@ def test_misuse_is_told_in_a_sentence():
 
 def one_label_market(labels: list[str], given: list[int], scores: list[float], true: list[int]) -> Market:
     rows = np.arange(len(given) + 1)
-    return Market(
+    return LabelMarket(
         name="faces",
         task="FER",
         items=np.arange(len(given)).astype(str),
@@ -266,11 +260,12 @@ def one_label_market(labels: list[str], given: list[int], scores: list[float], t
     )
 
 
-def test_quality_by_label_is_the_rising_share_of_right_answers_at_a_score():
+def test_label_quality_is_the_rising_share_of_right_answers_at_a_score():
     labels = ["glad", "sad"]
     train = one_label_market(labels, [0, 0, 0, 0, 1, 1], [0.2, 0.4, 0.4, 0.8, 0.8, 0.9], [0, 1, 0, 0, 0, 0])
     test = one_label_market(labels, [0, 0, 1, 0], [0.6, 0.1, 0.85, 0.99], [0, 0, 0, 0])
-    of_train, of_test = quality_by_label(train, test)
+    quality = LabelQuality(train)
+    of_train, of_test = quality.scores(train), quality.scores(test)
     # At 0.2 one of one is right, at 0.4 one of two: as shares must rise, the three have two of three.
     np.testing.assert_allclose(of_train[:, 0], [2 / 3, 2 / 3, 2 / 3, 1, 0, 0])
     np.testing.assert_allclose(of_test[:, 0], [(2 / 3 + 1) / 2, 2 / 3, 0, 1])
@@ -279,4 +274,4 @@ def test_quality_by_label_is_the_rising_share_of_right_answers_at_a_score():
 def test_quality_of_labels_never_seen_stays_the_score():
     train = one_label_market(["glad", "sad"], [0, 0], [0.5, 0.6], [0, 0])
     test = one_label_market(["glad", "sad"], [1], [0.3], [0])
-    assert quality_by_label(train, test)[1].tolist() == [[0.3]]
+    assert LabelQuality(train).scores(test).tolist() == [[0.3]]

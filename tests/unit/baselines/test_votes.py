@@ -4,9 +4,9 @@ from helpers import small_market
 
 from frugalmct.baselines.votes import WeightedMajorityVote, majority_vote, vote_cost
 from frugalmct.errors import FrugalError
-from frugalmct.fidelity import majority_accuracy
-from frugalmct.market import Market
+from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import set_metric
+from frugalmct.paper.exhibits.simulation_fidelity import majority_accuracy
 from frugalmct.sparse import label_matrix
 
 LABELS = 7
@@ -21,7 +21,7 @@ def random_market(seed: int, items: int = 30, services: int = 4) -> Market:
         given = (rng.random(truth.shape) < np.where(truth, 0.7, 0.15)) & (rng.random((items, 1)) < 0.9)
         answers.append(given)
         scores.append(rng.integers(0, 6, truth.shape) / 5)
-    return Market(
+    return LabelMarket(
         name="random",
         task="MIC",
         items=np.array([f"i{i}" for i in range(items)]),

@@ -23,6 +23,10 @@ def problem(items: int, noise: float, seed: int = 0, services: int = 3):
     return features, (rng.random((items, services)) < chance).astype(float)
 
 
+def chosen_leaf(forest: RandomForest) -> int:
+    return forest.to_arrays()[0]["details"]["leaf"]
+
+
 def test_it_learns():
     features, accuracy = problem(1500, noise=0)
     fresh, truth = problem(1500, noise=0, seed=1)
@@ -68,8 +72,8 @@ def test_an_item_that_every_tree_saw_gets_the_mean():
 def test_noisy_accuracies_get_larger_leaves():
     clear, noisy = (problem(2000, noise) for noise in (0.0, 0.9))
     steep = np.clip(clear[0][:, :3] * 4 % 1, 0, 1)  # no noise at all, much detail
-    small = RandomForest(trees=20).fit(clear[0], steep).chosen_leaf
-    large = RandomForest(trees=20).fit(*noisy).chosen_leaf
+    small = chosen_leaf(RandomForest(trees=20).fit(clear[0], steep))
+    large = chosen_leaf(RandomForest(trees=20).fit(*noisy))
     assert small <= 2 < 50 <= large
 
 

@@ -88,8 +88,15 @@ def test_without_its_python_auto_sklearn_says_how_to_make_it(tmp_path):
 
 
 def test_what_is_no_program_is_told_too(tmp_path):
-    with pytest.raises(FrugalError, match="can not be started"):
-        make_predictor("auto_sklearn", python=str(tmp_path)).fit(*learnable())
+    (tmp_path / "python").mkdir()
+    with pytest.raises(FrugalError, match="cannot be started"):
+        make_predictor("auto_sklearn", python=str(tmp_path / "python")).fit(*learnable())
+
+
+@pytest.mark.parametrize("program", ["/bin/sh", "touch", "-c", "python -c x", 3, "/tmp/python/../touch"])
+def test_another_program_than_python_is_refused(program):
+    with pytest.raises(FrugalError, match="give the path of an interpreter"):
+        make_predictor("auto_sklearn", python=program)
 
 
 def test_the_wrong_python_is_found_out_by_the_job_itself():
@@ -101,7 +108,7 @@ def test_the_wrong_python_is_found_out_by_the_job_itself():
 def test_the_wrong_python_gets_no_launcher(tmp_path):
     command = [sys.executable, str(JOB), "introduce", str(tmp_path / "launcher")]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert outcome.returncode == auto_sklearn_job.TOLD and not (tmp_path / "launcher").exists()
+    assert outcome.returncode == auto_sklearn_job.SAID and not (tmp_path / "launcher").exists()
     assert outcome.stderr.count("\n") == 1 and "make automl-env" in outcome.stderr
 
 

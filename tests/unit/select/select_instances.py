@@ -22,21 +22,21 @@ NASTY_COSTS = {
     "mixed magnitudes": lambda rng, k: 10 ** rng.uniform(-7, 4, k),
     "prices of the paper and below": lambda rng, k: rng.choice([0.01, 6.0, 10.0, 15.0, 3.75e-6, 1 / 3], k),
     "rounding variants": lambda rng, k: rng.choice([0.3, 0.1 + 0.2, 0.7 - 0.4, 0.1 * 3, 0.6], k),
-    "subnormal to huge": lambda rng, k: 10 ** rng.uniform(-320, 290, k),
+    "the whole range": lambda rng, k: 10 ** rng.uniform(-300, 290, k),
 }
 
 ACCURACY_FAMILIES = {
     "continuous": lambda rng, n, costs: rng.random((n, costs.size)),
     "quarters": lambda rng, n, costs: np.round(rng.random((n, costs.size)) * 4) / 4,
     "percent": lambda rng, n, costs: np.round(rng.random((n, costs.size)), 2),
-    "dearer is better": lambda rng, n, costs: np.clip(
+    "costlier is better": lambda rng, n, costs: np.clip(
         0.8 * costs / max(costs.max(), 1e-300) + 0.05 * rng.random((n, costs.size)), 0, 1
     ),
     "all alike": lambda rng, n, costs: np.tile(rng.random(costs.size), (n, 1)),
     "all or nothing": lambda rng, n, costs: rng.integers(0, 2, (n, costs.size)).astype(float),
 }
 
-HARD_FOR_SOLVERS = {"all alike": 10, "all or nothing": 20, "dearer is better": 20}
+HARD_FOR_SOLVERS = {"all alike": 10, "all or nothing": 20, "costlier is better": 20}
 """Symmetry and correlation make general solvers take minutes: fewer items there."""
 
 BUDGET_FAMILIES = {
@@ -62,6 +62,46 @@ def random_problem(number: int, max_items: int = 60, max_services: int = 6, cost
     return Problem(accuracy, price, base, budget)
 
 
+ITEM_COSTS = {
+    "real": lambda rng, n, k: rng.gamma(2, 1, (n, k)),
+    "long answers": lambda rng, n, k: rng.gamma(2, 1, (n, 1)) * rng.uniform(0.1, 3, k),
+    "cents": lambda rng, n, k: np.round(3 * rng.random((n, k)), 2),
+    "whole": lambda rng, n, k: rng.integers(0, 8, (n, k)).astype(float),
+    "free or not": lambda rng, n, k: rng.choice([0.0, 1.0, np.pi], (n, k)),
+    "one price list": lambda rng, n, k: np.tile(10 * rng.random(k), (n, 1)),
+    "two price lists": lambda rng, n, k: (10 * rng.random((2, k)))[rng.integers(0, 2, n)],
+}
+
+NASTY_ITEM_COSTS = {
+    "mixed magnitudes": lambda rng, n, k: 10 ** rng.uniform(-7, 4, (n, k)),
+    "rounding variants": lambda rng, n, k: rng.choice([0.3, 0.1 + 0.2, 0.7 - 0.4, 0.1 * 3, 0.6], (n, k)),
+    "the whole range": lambda rng, n, k: 10 ** rng.uniform(-300, 290, (n, k)),
+}
+"""Beyond the tolerances of general solvers."""
+
+
+def random_item_problem(
+    number: int, max_items: int = 40, max_services: int = 6, costs_of: dict = ITEM_COSTS
+) -> Problem:
+    """Instance `number` of an endless list with costs per item, and one, several or no base services."""
+    rng = np.random.default_rng([20261116, number])
+    services = int(rng.integers(1, max_services + 1))
+    family = rng.choice(list(ACCURACY_FAMILIES))
+    items = int(rng.integers(1, min(max_items, HARD_FOR_SOLVERS.get(family, max_items)) + 1))
+    costs = _pick(rng, costs_of)(rng, items, services)
+    accuracy = ACCURACY_FAMILIES[family](rng, items, costs.mean(axis=0))
+    several = rng.choice(services, int(rng.integers(1, services + 1)), replace=False).tolist()
+    base = (None, int(rng.integers(services)), several)[number % 3]
+    free = Problem(accuracy, costs, base, 1e300)
+    need = float(free.addon_costs.max(axis=1).mean()) - free.least_spend / items
+    return Problem(accuracy, costs, base, free.least_cost + _pick(rng, BUDGET_FAMILIES)(rng, need, items))
+
+
+def addon_table(problem: Problem) -> np.ndarray:
+    """(N, K) what choosing each service adds, whatever the shape of the costs."""
+    return np.broadcast_to(problem.addon_costs, problem.accuracy.shape)
+
+
 def _pick(rng: np.random.Generator, families: dict):
     return families[rng.choice(list(families))]
 
@@ -80,9 +120,9 @@ def brute_force(problem: Problem) -> float:
 def pareto_reference(problem: Problem) -> float:
     """The best mean accuracy by listing every undominated (cost, accuracy), costs as exact fractions."""
     allowed = Fraction(problem.allowance)
-    costs = [Fraction(c) for c in problem.addon_costs]
     front: list[tuple[Fraction, float]] = [(Fraction(0), 0.0)]
-    for row in problem.accuracy.tolist():
+    for row, addon in zip(problem.accuracy.tolist(), addon_table(problem).tolist(), strict=True):
+        costs = [Fraction(cost) for cost in addon]
         states = sorted(
             ((cost + costs[k], value + a) for cost, value in front for k, a in enumerate(row)),
             key=lambda state: (state[0], -state[1]),
@@ -103,7 +143,7 @@ def milp_reference(problem: Problem) -> float:
     items, services = problem.accuracy.shape
     scale = float(problem.addon_costs.max()) or 1.0
     one_each = sparse.kron(sparse.eye(items), np.ones((1, services)))
-    money = sparse.csr_matrix(np.tile(problem.addon_costs / scale, items))
+    money = sparse.csr_matrix(addon_table(problem).ravel() / scale)
     result = milp(
         -problem.accuracy.ravel(),
         integrality=np.ones(items * services),

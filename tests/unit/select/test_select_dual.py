@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from select_instances import NASTY_COSTS, random_problem
 
+from frugalmct.errors import FrugalError
 from frugalmct.select import OnlineSelector, Problem, dual_price, frontier, solve
 from frugalmct.select import dual as dual_module
 
@@ -140,18 +141,18 @@ def test_the_frontier_is_the_linear_programme_at_every_budget(number):
     for budget in [*rng.uniform(problem.base_cost, top, 3), problem.budget, problem.base_cost]:
         assert whole.accuracy(budget) == pytest.approx(linprog_primal(problem, budget), abs=1e-9)
         here = Problem(problem.accuracy, problem.costs, problem.base, budget)
-        assert whole.price(budget) == pytest.approx(dual_price(here, 0.0), rel=1e-9)
+        assert whole.dual_price(budget) == pytest.approx(dual_price(here, 0.0), rel=1e-9)
 
 
 @pytest.mark.parametrize("number", range(100))
 def test_frontier_corners_are_what_their_price_selects(number):
     problem = random_problem(number)
     whole = frontier(problem.accuracy, problem.costs, problem.base)
-    assert (np.diff(whole.prices) < 0).all() and whole.prices[-1] == 0
+    assert (np.diff(whole.dual_prices) < 0).all() and whole.dual_prices[-1] == 0
     assert (np.diff(whole.budgets) >= 0).all() and (np.diff(whole.accuracies) >= 0).all()
-    for price, budget, accuracy in zip(whole.prices, whole.budgets, whole.accuracies, strict=True):
+    for price, budget, accuracy in zip(whole.dual_prices, whole.budgets, whole.accuracies, strict=True):
         # At its own price a corner ties with the next; half way to the one before it there is no tie.
-        above = whole.prices[whole.prices > price]
+        above = whole.dual_prices[whole.dual_prices > price]
         middle = (price + above[-1]) / 2 if above.size else 2 * price + 1
         if above.size and above[-1] - price < 1e-9 * above[-1]:
             continue
@@ -178,13 +179,29 @@ def test_frontier_takes_arrays_of_budgets():
     whole = frontier([[0.0, 0.6], [0.0, 0.4]], [1.0, 2.0], 0)
     budgets = np.array([[1.0, 2.0], [2.5, 9.0]])
     assert whole.accuracy(budgets) == pytest.approx(np.array([[0.0, 0.3], [0.4, 0.5]]))
-    assert whole.price(budgets) == pytest.approx(np.array([[0.3, 0.2], [0.2, 0.0]]))
-    assert isinstance(whole.price(2.0), float) and isinstance(whole.accuracy(2.0), float)
+    assert whole.dual_price(budgets) == pytest.approx(np.array([[0.3, 0.2], [0.2, 0.0]]))
+    assert isinstance(whole.dual_price(2.0), float) and isinstance(whole.accuracy(2.0), float)
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_the_frontier_holds_back_the_buffer_as_the_dual_price_does(number):
+    problem = random_problem(number)
+    whole = frontier(problem.accuracy, problem.costs, problem.base)
+    for delta in (-0.2, 0.0, 0.01, 0.3, 1.0):
+        expected = dual_price(problem, delta)
+        assert whole.dual_price(problem.budget, delta) == pytest.approx(expected, rel=1e-9)
+        assert whole.dual_price([problem.budget], delta) == pytest.approx([expected], rel=1e-9)
+    with pytest.raises(FrugalError, match=r"delta is 1\.5"):
+        whole.dual_price(problem.budget, 1.5)
 
 
 def test_a_frontier_without_anything_to_gain_is_one_point():
     flat = frontier([[0.9, 0.2], [0.9, 0.1]], [1.0, 2.0], 0)
-    assert (flat.prices.tolist(), flat.budgets.tolist(), flat.accuracies.tolist()) == ([0.0], [1.0], [0.9])
+    assert (flat.dual_prices.tolist(), flat.budgets.tolist(), flat.accuracies.tolist()) == (
+        [0.0],
+        [1.0],
+        [0.9],
+    )
     assert frontier([[0.4]], [3.0], 0).accuracy(5.0) == 0.4
 
 

@@ -1,5 +1,6 @@
 """Algorithm 1: agreement of its two doors, ties, the budget, and its end."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -24,10 +25,7 @@ def literal_algorithm(problem: Problem, price: float) -> list[int]:
         tied = [k for k in range(problem.services) if value[k] == max(value)]
         wanted = min(tied, key=lambda k: (costs[k], k != base, k))
         counts[wanted] += 1
-        total = 0.0
-        for k in range(problem.services):
-            total += counts[k] * float(costs[k])
-        if total > problem.allowance:
+        if math.fsum(n * c for n, c in zip(counts, costs.tolist(), strict=True)) > problem.allowance:
             counts[wanted] -= 1
             wanted = base
             counts[base] += 1
@@ -68,7 +66,7 @@ def test_choose_and_choose_all_agree_and_keep_to_the_budget(number, cuts, nasty)
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.floats(0, 1e300), min_size=1, max_size=6),
+    st.lists(st.just(0.0) | st.floats(1e-300, 1e300), min_size=1, max_size=6),
     st.integers(0, 5),
     st.floats(0, 1e300),
     st.floats(0, allow_nan=False),
@@ -99,8 +97,8 @@ def test_ties_go_to_the_smallest_cost_then_to_the_base():
         assert selector.choose_all([row]).tolist() == [expected]
 
 
-def test_once_a_service_is_too_dear_cheaper_ones_still_go_on():
-    # Budget for add-ons: 10. The second dear call (6) does not fit, the cheap ones (2) do, twice.
+def test_once_a_service_is_too_expensive_cheaper_ones_still_go_on():
+    # Budget for add-ons: 10. The second expensive call (6) does not fit, the cheap ones (2) do, twice.
     table = np.array(
         [[0.0, 0.9, 0.1], [0.0, 0.9, 0.1], [0.0, 0.1, 0.9], [0.0, 0.9, 0.2], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]]
     )
@@ -155,7 +153,7 @@ def test_repricing_agrees_keeps_to_the_budget_and_spends_it(number):
     budget = 0.5 + 6 * rng.random()
 
     def fresh(**extra) -> OnlineSelector:
-        return OnlineSelector(costs, 0, budget, 1500, history.price(budget), **extra)
+        return OnlineSelector(costs, 0, budget, 1500, history.dual_price(budget), **extra)
 
     together = fresh(reprice=history, reprice_every=25).choose_all(test)
     step = fresh(reprice=history, reprice_every=25)

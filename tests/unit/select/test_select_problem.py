@@ -14,8 +14,10 @@ from frugalmct.select import (
     OnlineSelector,
     Problem,
     available_methods,
+    chosen,
     dual_price,
     frontier,
+    mean_cost,
     solve,
 )
 from frugalmct.select.problem import allowance, spend
@@ -60,7 +62,7 @@ BAD_COSTS = {
     "boolean": [True, False, True],
     "scalar": 1.0,
 }
-BAD_BASES = [-1, 3, 0.0, "0", None, True, np.float64(1)]
+BAD_BASES = [-1, 3, 0.0, "0", True, np.float64(1), [], [0, 0], [0, 3], [[0]], ["0"]]
 BAD_BUDGETS = [0.5, -1.0, np.nan, np.inf, "3", None, True, 1j, [3.0]]
 
 
@@ -158,7 +160,7 @@ def test_dual_price_refuses_a_malformed_delta(delta):
 @pytest.mark.parametrize("budget", [0.5, np.nan, np.inf, "3", [2.0, 0.5], [[2.0], [1.0, 3.0]]], ids=repr)
 def test_frontier_refuses_malformed_budgets(budget):
     whole = frontier(TABLE, COSTS, 0)
-    for call in (whole.price, whole.accuracy):
+    for call in (whole.dual_price, whole.accuracy):
         with pytest.raises(FrugalError, match="budget") as error:
             call(budget)
         assert one_sentence(error)
@@ -229,6 +231,13 @@ def test_choosing_the_base_costs_nothing_extra():
     assert problem().addon_budget == 4.0
     assert problem().mean_cost(np.array([0, 2])) == 1.0 + 4.0 / 2
     assert Problem(TABLE, COSTS, 2, 5.0).addon_costs.tolist() == [1.0, 2.0, 0.0]
+
+
+def test_the_mean_cost_of_choices_and_what_they_chose():
+    choices, costs = np.array([0, 1, 1, 2]), np.array([1.0, 5.0, 7.0])
+    assert mean_cost(choices, costs, 0) == pytest.approx(1 + (5 + 5 + 7) / 4)
+    assert mean_cost(np.array([1, 1]), costs, 1) == 5
+    assert chosen(TABLE, np.array([2, 0])).tolist() == [0.9, 0.4]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,193 @@
+"""The ledger and the router under load: time of an item, and items a second of several processes.
+
+    python benchmarks/bench_live.py [--quick] [--processes 4] [--url postgresql://user@host/database]
+
+Each item reserves and settles its base, and two in five an add-on as well, with money settled and reserved in
+one step where a router would. Then a router decides for simulated photos, with no ledger and with one: the
+time of `decide`, whose answer is the add-on, and of the whole item, services apart. Writes
+results/bench/live.csv. Without --url the ledger is a new SQLite file.
+"""
+
+import argparse
+import csv
+import multiprocessing
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from frugalmct.live.budget import Budget
+from frugalmct.live.ledger import Ledger
+from frugalmct.live.records import Wish
+from frugalmct.live.router import Router
+from frugalmct.market import LabelMarket
+from frugalmct.paper.config import validate
+from frugalmct.sources import load_market
+from frugalmct.splits import split
+from frugalmct.strategy import Strategy
+
+PROJECT = Path(__file__).parents[1]
+OUTPUT = Path("results/bench/live.csv")
+BUDGET = Budget(total=1_000_000, items=1_000_000)
+BASE, ADDON = 0.006, 0.015
+
+
+def reserve_and_settle(url: str, name: str, items: int) -> list[float]:
+    """The plainest use: seconds of each item's one call."""
+    seconds = []
+    with Ledger.open(url, BUDGET) as ledger:
+        for number in range(items):
+            started = time.perf_counter()
+            ledger.settle(ledger.reserve(BASE, "base", f"{name}-{number}"), BASE)
+            seconds.append(time.perf_counter() - started)
+    return seconds
+
+
+def like_a_router(url: str, name: str, items: int) -> list[float]:
+    """Base for every item, an add-on for two in five: two or three transactions an item."""
+    seconds = []
+    with Ledger.open(url, BUDGET) as ledger:
+        for number in range(items):
+            started = time.perf_counter()
+            ticket = f"{name}-{number}"
+            base = ledger.reserve(BASE, "base", ticket)
+            if number % 5 < 2:
+                (addon,) = ledger.exchange(settle=[(base, BASE)], reserve=[Wish(ADDON, "add-on", ticket)])
+                ledger.settle(addon, ADDON)
+            else:
+                ledger.settle(base, BASE)
+            seconds.append(time.perf_counter() - started)
+    return seconds
+
+
+WORK = {"reserve + settle": reserve_and_settle, "base and add-on": like_a_router}
+
+
+def _work(task: tuple[str, str, str, int], gate, results) -> None:
+    kind, url, name, items = task
+    gate.wait()
+    started = time.time()
+    seconds = WORK[kind](url, name, items)
+    results.put((started, time.time(), seconds))
+
+
+def measure(kind: str, url: str, processes: int, items: int) -> dict[str, object]:
+    """`items` of each process, all at once; the clock runs from the first start to the last end."""
+    Ledger.open(url, BUDGET).close()
+    context = multiprocessing.get_context("spawn")
+    gate, results = context.Barrier(processes), context.Queue()
+    run = f"{kind}-{processes}-{time.time_ns()}"
+    workers = [
+        context.Process(target=_work, args=((kind, url, f"{run}-{n}", items), gate, results))
+        for n in range(processes)
+    ]
+    for worker in workers:
+        worker.start()
+    collected = [results.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    wall = max(end for _, end, _ in collected) - min(start for start, _, _ in collected)
+    p50, p99 = np.percentile(np.concatenate([seconds for _, _, seconds in collected]) * 1e3, [50, 99])
+    return {
+        "database": url.partition(":")[0],
+        "work": kind,
+        "processes": processes,
+        "items": processes * items,
+        "items_per_second": round(processes * items / wall),
+        "p50_ms": round(float(p50), 3),
+        "p99_ms": round(float(p99), 3),
+    }
+
+
+def plain_answers(market: LabelMarket) -> list[list[list]]:
+    """Of each service, what a client gets for each item."""
+    names = market.labels.tolist()
+    return [
+        [
+            [[names[label], float(score)] for label, score in zip(labels, scores, strict=True)]
+            for labels, scores in (
+                (matrix.indices[a:b], matrix.data[a:b])
+                for a, b in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+            )
+        ]
+        for matrix in market.scores
+    ]
+
+
+def measure_router(folder: str, items: int, url: str | None) -> list[dict[str, object]]:
+    """One process; the strategy is read from its file, as in a service that starts."""
+    config = validate(yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8")))
+    market = load_market("PASCAL", config["datasets"]["PASCAL"], seed=config["seed"])
+    parts = split(len(market), seed=1)
+    file = Path(folder) / "strategy.npz"
+    Strategy.fit(market.subset(parts.whole_train), [8], base="SSD").save(file)
+    traffic = market.subset(parts.test[:items])
+    answers = plain_answers(traffic)
+    router = Router(file, Budget(total=8 * len(traffic), items=len(traffic)), url)
+    services = router.strategy.services
+    decide, whole, cpu = [], [], []
+    for row in range(len(traffic)):
+        started = time.perf_counter()
+        ticket = router.open({"id": str(row)})
+        answer = {ticket.ask: answers[services.index(ticket.ask)][row]}
+        before, busy = time.perf_counter(), time.thread_time()
+        router.decide(ticket, answer)
+        decide.append(time.perf_counter() - before)
+        cpu.append(time.thread_time() - busy)
+        if ticket.ask:
+            router.decide(ticket, {ticket.ask: answers[services.index(ticket.ask)][row]})
+        router.close(ticket)
+        whole.append(time.perf_counter() - started)
+    router.shut()
+    database = "none" if url is None else url.partition(":")[0]
+    return [
+        _router_row(database, kind, seconds)
+        for kind, seconds in (
+            ("router, decide", decide),
+            ("router, decide, processor time", cpu),
+            ("router, item", whole),
+        )
+    ]
+
+
+def _router_row(database: str, kind: str, seconds: list[float]) -> dict[str, object]:
+    p50, p99 = np.percentile(np.array(seconds) * 1e3, [50, 99])
+    return {
+        "database": database,
+        "work": kind,
+        "processes": 1,
+        "items": len(seconds),
+        "items_per_second": round(len(seconds) / sum(seconds)),
+        "p50_ms": round(float(p50), 3),
+        "p99_ms": round(float(p99), 3),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer items")
+    parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--url", help="a database to use instead of a new SQLite file")
+    options = parser.parse_args()
+    items = 1000 if options.quick else 5_000
+    with tempfile.TemporaryDirectory() as folder:
+        url = options.url or f"sqlite:///{folder}/ledger.db"
+        rows = [measure(kind, url, n, items) for kind in WORK for n in (1, options.processes)]
+        routed = options.url or f"sqlite:///{folder}/router.db"
+        for database in (None, routed) if options.url is None else (None,):
+            rows += measure_router(folder, items, database)
+    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
+    with OUTPUT.open("w", encoding="utf-8", newline="") as handle:
+        table = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    for row in rows:
+        print("  ".join(f"{name}: {value}" for name, value in row.items()))
+
+
+if __name__ == "__main__":
+    main()

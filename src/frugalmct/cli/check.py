@@ -1,0 +1,210 @@
+"""`frugalmct check`: what is in a file of recorded answers, or what is wrong with it."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from frugalmct.cli.common import USER_MISTAKE, print_table
+from frugalmct.errors import listed
+from frugalmct.values import printable
+
+if TYPE_CHECKING:
+    from frugalmct.market import LabelMarket
+    from frugalmct.sources.jsonl import DataProblems
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="check a file of recorded answers (.jsonl or .jsonl.gz) and sum it up",
+        description="Check a file of recorded answers: print what is in it, or what is wrong with it. "
+        f"Exits 0 when the file can be used and {USER_MISTAKE} when it cannot.",
+        epilog="example: frugalmct check tickets.jsonl",
+    )
+    parser.add_argument("file", metavar="FILE", help="JSON Lines, one item per line, plain or gzip")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from frugalmct.sources.jsonl import DataProblems, read_jsonl
+
+    try:
+        market = read_jsonl(arguments.file)
+    except DataProblems as problems:
+        _print_problems(problems, as_json=arguments.json)
+        return USER_MISTAKE
+    summary = {"file": arguments.file, "ok": True, **_summary(market), "warnings": list(_warnings(market))}
+    if arguments.json:
+        print(json.dumps(summary, indent=2))
+    else:
+        _print_summary(summary)
+    return 0
+
+
+def _print_problems(found: "DataProblems", *, as_json: bool) -> None:
+    count = f"{found.total:,} problem{'s' if found.total > 1 else ''}"
+    unlisted = found.total - len(found.problems)
+    if as_json:
+        problems = [problem._asdict() for problem in found.problems]
+        report = {"file": found.path, "ok": False, "problem_count": found.total, "problems": problems}
+        print(json.dumps(report, indent=2))
+    else:
+        print(f"{printable(found.path)}: {count} found\n")
+        width = len(str(found.problems[-1].line))
+        for problem in found.problems:
+            print(f"  line {problem.line:>{width}}: {printable(problem.text)}")
+        if unlisted:
+            print(f"\n  and {unlisted:,} more")
+    sys.stdout.flush()
+    print(f"frugalmct: {printable(found.path)} cannot be used: {count}.", file=sys.stderr)
+
+
+def _summary(market: "LabelMarket") -> dict[str, Any]:
+    import numpy as np
+
+    from frugalmct.sparse import set_sizes
+
+    statistics = market.statistics()
+    services = [
+        {
+            "service": service,
+            "accuracy": statistics["service_accuracy"][service],
+            "share_empty": float(np.mean(set_sizes(scores) == 0)),
+            "labels_per_item": scores.nnz / len(market),
+            "mean_score": float(scores.data.mean()) if scores.nnz else None,
+        }
+        for service, scores in zip(market.services, market.scores, strict=True)
+    ]
+    return {
+        "items": len(market),
+        "distinct_labels": statistics["distinct_labels"],
+        "labels_only_predicted": len(market.labels) - statistics["distinct_labels"],
+        "label_occurrences": statistics["label_occurrences"],
+        "labels_per_item": statistics["labels_per_item"],
+        "largest_label_set": statistics["largest_label_set"],
+        "features": 0 if market.features is None else market.features.shape[1],
+        "services": services,
+    }
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    print(f"{printable(summary['file'])}: no problems found\n")
+    facts = [
+        ("items", f"{summary['items']:,}"),
+        ("distinct labels", f"{summary['distinct_labels']:,}"),
+        ("only predicted labels", f"{summary['labels_only_predicted']:,}"),
+        ("label occurrences", f"{summary['label_occurrences']:,}"),
+        ("labels per item", f"{summary['labels_per_item']:.2f}"),
+        ("largest label set", f"{summary['largest_label_set']:,}"),
+        ("features per item", f"{summary['features']:,}"),
+    ]
+    print_table([], facts)
+    header = ("service", "accuracy alone", "empty answers", "labels per item", "mean score")
+    print_table(header, [_service_row(service) for service in summary["services"]])
+    print(f"  warnings: {len(summary['warnings']) or 'none'}")
+    for warning in summary["warnings"]:
+        print(f"  - {printable(warning)}")
+
+
+def _service_row(service: dict[str, Any]) -> tuple[str, ...]:
+    mean_score = service["mean_score"]
+    return (
+        printable(service["service"]),
+        f"{100 * service['accuracy']:.1f} %",
+        f"{100 * service['share_empty']:.1f} %",
+        f"{service['labels_per_item']:.2f}",
+        "-" if mean_score is None else f"{mean_score:.3f}",
+    )
+
+
+def _warnings(market: "LabelMarket") -> Iterator[str]:
+    """What is allowed but rarely meant."""
+    yield from _warn_of_items(market)
+    yield from _warn_of_labels(market)
+    for service in market.services:
+        yield from _warn_of_service(market, service)
+    yield from _warn_of_twins(market)
+
+
+def _warn_of_items(market: "LabelMarket") -> Iterator[str]:
+    import numpy as np
+
+    from frugalmct.sources.reading import SMALLEST_MARKET
+    from frugalmct.sparse import set_sizes
+
+    if len(market) < SMALLEST_MARKET:
+        yield f"{len(market)} items are too few to train and test on; {SMALLEST_MARKET} are the least."
+    without_truth = np.flatnonzero(set_sizes(market.truth) == 0)
+    if len(without_truth):
+        share = 100 * len(without_truth) / len(market)
+        first = str(market.items[without_truth[0]])
+        yield (
+            f"Items without a true label: {len(without_truth):,} ({share:.1f} %), the first is {first!r}; "
+            "on them only an empty answer is right."
+        )
+
+
+def _warn_of_labels(market: "LabelMarket") -> Iterator[str]:
+    import numpy as np
+
+    is_true, is_predicted = np.zeros((2, len(market.labels)), dtype=bool)
+    is_true[market.truth.indices] = True
+    for scores in market.scores:
+        is_predicted[scores.indices] = True
+    never_true = int(np.count_nonzero(is_predicted & ~is_true))
+    if never_true > np.count_nonzero(is_predicted) / 2:
+        yield (
+            f"{never_true:,} of the {np.count_nonzero(is_predicted):,} predicted labels are never true; "
+            "do the services and the truth name labels alike?"
+        )
+    spellings: dict[str, str] = {}
+    variants = []
+    for label in map(str, market.labels):
+        other = spellings.setdefault(label.strip().casefold(), label)
+        if other != label:
+            variants.append((other, label))
+    if variants:
+        other, label = variants[0]
+        yield (
+            f"Labels that differ from another only in case or blanks: {len(variants):,}, such as {other!r} "
+            f"and {label!r}; they count as different labels."
+        )
+
+
+def _warn_of_service(market: "LabelMarket", service: str) -> Iterator[str]:
+    import numpy as np
+
+    from frugalmct.sparse import overlap_sizes
+
+    scores = market.scores[market.service_index(service)]
+    if not scores.nnz:
+        yield f"{service} never answers: its list is empty on every item."
+        return
+    if not overlap_sizes(market.truth, scores).any():
+        yield f"{service} is never right: no label it gives is among the true labels of its item."
+    values, counts = np.unique(scores.data, return_counts=True)
+    commonest, share = values[counts.argmax()], counts.max() / scores.nnz
+    if scores.nnz > 1 and len(values) == 1:
+        yield f"{service} gives every label the score {commonest:g}: its scores say nothing."
+    elif scores.nnz >= 10 * len(values) and len(values) <= 5:
+        shown = listed(f"{value:g}" for value in values)
+        yield f"{service} has only {len(values)} distinct scores ({shown}): many tie."
+    elif scores.nnz >= 10 and share > 0.5:
+        yield f"{service} gives {100 * share:.1f} % of its labels the score {commonest:g}: these tie."
+
+
+def _warn_of_twins(market: "LabelMarket") -> Iterator[str]:
+    import numpy as np
+
+    answers = list(zip(market.services, market.scores, strict=True))
+    for k, (service, scores) in enumerate(answers):
+        for other, other_scores in answers[k + 1 :]:
+            same = scores.nnz and all(
+                np.array_equal(getattr(scores, part), getattr(other_scores, part))
+                for part in ("indptr", "indices", "data")
+            )
+            if same:
+                yield f"{service} and {other} give the same answers throughout: one of them is of no use."

@@ -1,0 +1,116 @@
+"""`frugalmct train`: a strategy from recorded answers."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frugalmct.cli.common import (
+    command,
+    named_prices,
+    percent,
+    print_json,
+    print_table,
+    progress,
+    read_market,
+)
+from frugalmct.values import printable
+
+if TYPE_CHECKING:
+    from frugalmct.strategy import Strategy
+
+
+def add(commands: Any) -> None:
+    parser = command(
+        commands,
+        "train",
+        "learn from recorded answers whom to ask within a budget",
+        "Learn from recorded answers (.jsonl, .jsonl.gz or a market file .npz) and write a strategy.",
+        "frugalmct train tickets.jsonl --prices Keyword=1 Fast=6 Deep=15 --budget 8 12 -o strategy.npz",
+    )
+    parser.add_argument("data", metavar="DATA", help="recorded answers with the true labels")
+    parser.add_argument("--prices", nargs="+", default=[], metavar="SERVICE=PRICE", help="of every service")
+    parser.add_argument(
+        "--budget",
+        nargs="+",
+        type=float,
+        required=True,
+        metavar="B",
+        help="mean cost of an item, base included",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the strategy, a .npz")
+    parser.add_argument("--base", default="auto", metavar="SERVICE", help="asked for every item (auto)")
+    parser.add_argument("--labels-per-item", type=int, metavar="N", help="the most labels of an answer")
+    parser.add_argument("--metric", metavar="NAME", help="accuracy, f1, precision, recall, ...")
+    parser.add_argument("--features", metavar="KIND", help="labels, embedding or given")
+    parser.add_argument("--predictor", metavar="NAME", help="random_forest, extra_trees, flaml, mean, ...")
+    parser.add_argument("--task", default="", help="MIC, STR or NER: NER has embeddings as features")
+    parser.add_argument("--unit", default="", metavar="TEXT", help="what prices are in, kept for readers")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cores to use")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from frugalmct.strategy import Strategy
+
+    market = read_market(arguments.data, named_prices(arguments.prices), arguments.task)
+    names = ("labels_per_item", "metric", "features", "predictor")
+    given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    progress(f"learning from {len(market):,} items ...")
+    strategy = Strategy.fit(
+        market,
+        arguments.budget,
+        base=arguments.base,
+        unit=arguments.unit,
+        seed=arguments.seed,
+        jobs=arguments.jobs,
+        **given,
+    )
+    strategy.save(arguments.output)
+    summary = _summary(strategy, arguments.output)
+    if arguments.json:
+        print_json(summary)
+    else:
+        _print(summary)
+    return 0
+
+
+def _summary(strategy: "Strategy", path: str) -> dict[str, Any]:
+    from frugalmct.outlook import reached_out_of_sample
+
+    plans = []
+    for budget, plan in strategy.plans.items():
+        estimates = strategy.training[plan.base].estimates
+        choices = estimates.route(budget, plan.dual_price)
+        plans.append(
+            {
+                "budget": budget,
+                "base": strategy.services[plan.base],
+                "dual_price": plan.dual_price,
+                "accuracy": float(reached_out_of_sample(estimates, budget, plan.delta).mean()),
+                "cost": estimates.cost(choices),
+                "asks_no_more": float((choices == plan.base).mean()),
+            }
+        )
+    return {
+        "strategy": path,
+        "bytes": Path(path).stat().st_size,
+        "made": strategy.made.to_dict(),
+        "prices": dict(zip(strategy.services, strategy.prices.tolist(), strict=True)),
+        "plans": plans,
+    }
+
+
+def _print(summary: dict[str, Any]) -> None:
+    made = summary["made"]
+    print(
+        f"{printable(summary['strategy'])}: learnt from {made['items']:,} items, {summary['bytes']:,} bytes\n"
+    )
+    header = ("budget", "base", "accuracy", "cost", "base alone")
+    rows = [
+        (f"{plan['budget']:g}", plan["base"], percent(plan["accuracy"]), f"{plan['cost']:.3f}",
+         percent(plan["asks_no_more"]))
+        for plan in summary["plans"]
+    ]  # fmt: skip
+    print_table(header, rows)
+    print("  Accuracy on the training items, each estimated without itself; new items decide.")

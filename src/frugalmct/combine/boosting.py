@@ -1,0 +1,142 @@
+"""Small boosted trees for a probability, as plain arrays.
+
+Trees are complete: node n has the children 2n + 1 and 2n + 2, and all leaves lie at one depth, so that every
+row takes the same few steps. scikit-learn grows them; estimates need numpy alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from frugalmct.errors import FrugalError
+
+ROUNDS = 30
+DEPTH = 4
+LEARNING_RATE = 0.2
+LEAST_IN_LEAF = 20
+SHRINKAGE = 1.0
+BINS = 63
+
+# Rows walked at once: their places in all trees fit a core's cache.
+BLOCK = 4096
+
+TYPES: dict[str, type] = {"feature": np.int16, "threshold": np.float32, "leaves": np.float32}
+
+Table = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """feature, threshold: (trees, inner nodes), a row goes left where it is not above the threshold;
+    leaves: (trees, leaves), what each tree adds to the log-odds, which start at `offset`."""
+
+    offset: float
+    feature: NDArray[np.int16]
+    threshold: NDArray[np.float32]
+    leaves: NDArray[np.float32]
+
+    @classmethod
+    def fit(cls, table: Table, is_true: NDArray[np.bool_], seed: int = 0, jobs: int = 1) -> "BoostedTrees":
+        """From (rows, columns) numbers and what is true; a constant where all rows are alike."""
+        right = int(is_true.sum())
+        if not 0 < right < len(is_true):
+            return cls.constant((right + 0.5) / (len(is_true) + 1))
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        model = HistGradientBoostingClassifier(
+            learning_rate=LEARNING_RATE,
+            max_iter=ROUNDS,
+            max_depth=DEPTH,
+            max_leaf_nodes=None,
+            min_samples_leaf=LEAST_IN_LEAF,
+            l2_regularization=SHRINKAGE,
+            max_bins=BINS,
+            early_stopping=False,
+            random_state=seed,
+        )
+        # Only once the library is loaded: a limit set before is not one for its threads.
+        with threadpool_limits(jobs, "openmp"):
+            grown = model.fit(table, is_true)
+        trees = [_complete(stage[0].nodes) for stage in grown._predictors]
+        feature, threshold, leaves = (np.array(part) for part in zip(*trees, strict=True))
+        offset = float(np.ravel(grown._baseline_prediction)[0])
+        return cls(offset, feature.astype(np.int16), _rounded_down(threshold), leaves.astype(np.float32))
+
+    @classmethod
+    def constant(cls, probability: float) -> "BoostedTrees":
+        """The same probability for every row."""
+        inner, leaves = np.zeros((0, 2**DEPTH - 1)), np.zeros((0, 2**DEPTH), np.float32)
+        offset = float(np.log(probability / (1 - probability)))
+        return cls(offset, inner.astype(np.int16), inner.astype(np.float32), leaves)
+
+    def probabilities(self, table: Table) -> NDArray[np.float64]:
+        """(rows,): a row's probability never depends on the rows beside it."""
+        blocks = [self._odds(table[start : start + BLOCK]) for start in range(0, len(table), BLOCK)]
+        return 1 / (1 + np.exp(-np.concatenate(blocks))) if blocks else np.zeros(0)
+
+    def _odds(self, table: Table) -> NDArray[np.float64]:
+        total = np.full(len(table), self.offset)
+        if not len(self.feature):
+            return total
+        cells = np.ascontiguousarray(table, dtype=np.float32).ravel()
+        start = (np.arange(len(table)) * table.shape[1])[:, None]
+        feature, threshold = self.feature.ravel(), self.threshold.ravel()
+        tree = np.arange(len(self.feature)) * self.feature.shape[1]
+        node = np.zeros((len(table), len(tree)), dtype=np.int64)
+        for _ in range(DEPTH):
+            place = tree + node
+            node = 2 * node + 1 + (cells[start + feature[place]] > threshold[place])
+        leaf = node - self.feature.shape[1] + np.arange(len(tree)) * self.leaves.shape[1]
+        # Added tree by tree, so that a sum is the same for one row and for many.
+        for column in self.leaves.ravel()[leaf].T:
+            total += column
+        return total
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in TYPES}
+
+    @classmethod
+    def from_arrays(cls, offset: Any, arrays: Mapping[str, np.ndarray], columns: int) -> "BoostedTrees":
+        """Only what is a set of trees: every walk stays inside the arrays and the columns."""
+        parts = {name: np.asarray(arrays[name]) for name in TYPES}
+        trees = len(parts["leaves"])
+        for name, part in parts.items():
+            width = 2**DEPTH if name == "leaves" else 2**DEPTH - 1
+            if part.dtype != TYPES[name] or part.shape != (trees, width):
+                raise FrugalError(f"{name} holds {part.dtype} of shape {part.shape}")
+        if trees and not 0 <= parts["feature"].min() <= parts["feature"].max() < columns:
+            raise FrugalError(f"its trees look outside the {columns} columns")
+        if not np.isfinite(parts["leaves"]).all() or np.isnan(parts["threshold"]).any():
+            raise FrugalError("its trees must hold numbers")
+        if isinstance(offset, bool) or not isinstance(offset, int | float) or not np.isfinite(offset):
+            raise FrugalError(f"its offset is {offset!r}, not a number")
+        return cls(float(offset), **parts)
+
+
+def _complete(nodes: np.ndarray) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """scikit-learn's tree filled up: below an early leaf every row goes left, to the leaf's own value."""
+    feature = np.zeros(2**DEPTH - 1, dtype=np.int64)
+    threshold = np.full(2**DEPTH - 1, np.inf)
+    leaves = np.zeros(2**DEPTH)
+    waiting = [(0, 0)]
+    while waiting:
+        source, target = waiting.pop()
+        node = nodes[source]
+        if not node["is_leaf"]:
+            feature[target], threshold[target] = node["feature_idx"], node["num_threshold"]
+            waiting += [(int(node["left"]), 2 * target + 1), (int(node["right"]), 2 * target + 2)]
+            continue
+        while target < len(feature):
+            target = 2 * target + 1
+        leaves[target - len(feature)] = node["value"]
+    return feature, threshold, leaves
+
+
+def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The largest float32 not above: tables are float32, so that every comparison stays as it was."""
+    rounded = thresholds.astype(np.float32)
+    return np.where(rounded > thresholds, np.nextafter(rounded, np.float32(-np.inf)), rounded)

@@ -1,0 +1,209 @@
+"""The learned combiner: one answer out of any number of services' answers.
+
+Every label that at least one of them gave is a candidate. Boosted trees estimate how likely it is to be true,
+from who gave it at which score, how many labels each gave, how often that label was right in the past when
+these services gave it, and what the labels beside it tell. Kept is the set that is best on average (`kept`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from frugalmct.combine.boosting import TYPES, BoostedTrees
+from frugalmct.combine.candidates import MAX_SERVICES, Candidates
+from frugalmct.combine.kept import KeptSet, Ranked, best_rule
+from frugalmct.combine.records import COLUMNS, Records
+from frugalmct.combine.union import checked_scores
+from frugalmct.combine.weight_threshold import check_labels_per_item
+from frugalmct.errors import FrugalError
+from frugalmct.metrics import metric_from_counts
+from frugalmct.seeds import generator, small_seed
+from frugalmct.sparse import set_sizes
+
+# With many candidates a model that has seen two thirds of them is as good as one that has seen all.
+FOLDS, FEW_FOLDS, MANY_CANDIDATES = 5, 3, 60_000
+# Trees of this size learn nothing more from more; how often labels were right is still counted over all.
+ENOUGH_CANDIDATES = 40_000
+COMBINER = "learned"
+
+State = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedCombiner:
+    """Fitted for the answers of `services` services, always given in the same order.
+
+    Of the training items there are, until it is saved: fold (items,); out_of_fold (items,), the accuracy of
+    each by a model that has not seen its fold; likely, that model's probabilities of every label given.
+    """
+
+    services: int
+    records: Records
+    trees: BoostedTrees
+    rule: KeptSet
+    fold: NDArray[np.int64] | None = None
+    out_of_fold: NDArray[np.float64] | None = None
+    likely: csr_matrix | None = None
+
+    @classmethod
+    def fit(
+        cls,
+        truth: csr_matrix,
+        answers: Sequence[csr_matrix],
+        metric: str = "accuracy",
+        *,
+        labels_per_item: int | None = None,
+        seed: int = 0,
+        jobs: int = 1,
+    ) -> "LearnedCombiner":
+        """Learns from items x labels matrices: the truth, and one service's answers each."""
+        check_labels_per_item(labels_per_item)
+        candidates = Candidates.of(answers)
+        is_true = candidates.members(truth)
+        fold, folds = folds_of(candidates, seed)
+        records = Records.of(candidates, is_true, fold, folds)
+        likely, trees = _learn(candidates, is_true, records, fold, folds, small_seed(seed, COMBINER), jobs)
+        true_sizes = set_sizes(truth)
+
+        ranked = Ranked.of(candidates, likely)
+
+        def accuracy(rule: KeptSet) -> NDArray[np.float64]:
+            return _accuracy(candidates, rule.keep(ranked), is_true, true_sizes, metric)
+
+        rule = best_rule(metric, labels_per_item, lambda rule: float(accuracy(rule).mean()))
+        everything = np.ones(len(candidates), dtype=bool)
+        return cls(
+            len(answers),
+            records.summed(),
+            trees,
+            rule,
+            fold=fold,
+            out_of_fold=accuracy(rule),
+            likely=candidates.matrix(likely, everything),
+        )
+
+    def probabilities(self, answers: Sequence[csr_matrix]) -> csr_matrix:
+        """Every label that a service gave, with the probability that it is true."""
+        candidates, likely = self._judged(answers)
+        return candidates.matrix(likely, np.ones(len(candidates), dtype=bool))
+
+    def apply(self, answers: Sequence[csr_matrix]) -> csr_matrix:
+        """The kept labels, with the probability that each is true."""
+        candidates, likely = self._judged(answers)
+        return candidates.matrix(likely, self.rule.keep(Ranked.of(candidates, likely)))
+
+    def accuracy(
+        self, truth: csr_matrix, answers: Sequence[csr_matrix], metric: str = "accuracy"
+    ) -> NDArray[np.float64]:
+        """(items,): how good the kept labels are."""
+        candidates, likely = self._judged(answers)
+        kept = self.rule.keep(Ranked.of(candidates, likely))
+        truth = checked_scores("truth", truth)
+        return _accuracy(candidates, kept, candidates.members(truth), set_sizes(truth), metric)
+
+    def _judged(self, answers: Sequence[csr_matrix]) -> tuple[Candidates, NDArray[np.float64]]:
+        if len(answers) != self.services:
+            raise FrugalError(
+                f"This combiner was learnt for {self.services} services' answers, but was given "
+                f"{len(answers)}; give those it was learnt for, in the same order."
+            )
+        candidates = Candidates.of(answers)
+        table = np.hstack([candidates.columns(), self.records.look_up(candidates).columns()])
+        return candidates, self.trees.probabilities(table)
+
+    def to_arrays(self) -> State:
+        """A JSON-able header and plain arrays, all that `apply` needs."""
+        header = {
+            "combiner": COMBINER,
+            "services": self.services,
+            "offset": self.trees.offset,
+            "rule": self.rule.to_dict(),
+        }
+        return header, self.records.arrays() | self.trees.arrays()
+
+    @classmethod
+    def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> "LearnedCombiner":
+        """Reads what `to_arrays` gave; data that cannot have come from it is refused."""
+        try:
+            services = header["services"]
+            if (
+                header["combiner"] != COMBINER
+                or isinstance(services, bool)
+                or not 1 <= services <= MAX_SERVICES
+            ):
+                raise FrugalError(f"its header says {header['combiner']!r} of {services!r} services")
+            trees = BoostedTrees.from_arrays(
+                header["offset"], {name: arrays[name] for name in TYPES}, _columns_for(services)
+            )
+            return cls(services, Records.from_arrays(arrays), trees, KeptSet.from_dict(dict(header["rule"])))
+        except (FrugalError, KeyError, TypeError, ValueError) as error:
+            raise FrugalError(
+                f"The saved learned combiner is damaged ({error}); train and save it again."
+            ) from None
+
+
+def folds_of(candidates: Candidates, seed: int) -> tuple[NDArray[np.int64], int]:
+    """(items,) the fold of every item, all but equally many in each; and how many folds there are."""
+    items = candidates.items
+    if items < 2:
+        raise FrugalError(f"A learned combiner cannot learn from {items} item(s); give at least 2.")
+    folds = min(FOLDS if len(candidates) <= MANY_CANDIDATES else FEW_FOLDS, items)
+    return generator(seed, COMBINER, "folds").permutation(items) % folds, folds
+
+
+def _learn(
+    candidates: Candidates,
+    is_true: NDArray[np.bool_],
+    records: Records,
+    fold: NDArray[np.int64],
+    folds: int,
+    seed: int,
+    jobs: int,
+) -> tuple[NDArray[np.float64], BoostedTrees]:
+    """Out-of-fold probabilities of the candidates, and the trees of all items."""
+    columns, lookup = candidates.columns(), records.look_up(candidates)
+    own = fold[candidates.rows]
+    sample = _sample(candidates, seed)
+
+    def table(chosen: NDArray[np.bool_], held_out: int | None) -> NDArray[np.float32]:
+        return np.hstack([columns[chosen], lookup.take(chosen).columns(fold, held_out)])
+
+    likely = np.zeros(len(candidates))
+    for held_out in range(folds):
+        tested = own == held_out
+        learnt = sample & ~tested
+        trees = BoostedTrees.fit(table(learnt, held_out), is_true[learnt], seed, jobs)
+        likely[tested] = trees.probabilities(table(tested, held_out))
+    return likely, BoostedTrees.fit(table(sample, None), is_true[sample], seed, jobs)
+
+
+def _sample(candidates: Candidates, seed: int) -> NDArray[np.bool_]:
+    """The candidates that trees are grown on: those of as many items as make up ENOUGH_CANDIDATES."""
+    if len(candidates) <= ENOUGH_CANDIDATES:
+        return np.ones(len(candidates), dtype=bool)
+    order = generator(seed, "sample").permutation(candidates.items)
+    enough = np.cumsum(np.diff(candidates.starts)[order]) <= ENOUGH_CANDIDATES
+    chosen = np.zeros(candidates.items, dtype=bool)
+    chosen[order[enough]] = True
+    return chosen[candidates.rows]
+
+
+def _accuracy(
+    candidates: Candidates,
+    kept: NDArray[np.bool_],
+    is_true: NDArray[np.bool_],
+    true_sizes: NDArray[np.int64],
+    metric: str,
+) -> NDArray[np.float64]:
+    shared = np.bincount(candidates.rows[kept & is_true], minlength=candidates.items)
+    predicted = np.bincount(candidates.rows[kept], minlength=candidates.items)
+    return metric_from_counts(metric, shared, true_sizes, predicted)
+
+
+def _columns_for(services: int) -> int:
+    """How many columns a candidate of so many services has."""
+    return 4 * services + 4 + COLUMNS

@@ -1,0 +1,225 @@
+"""How often labels were right in the past: by who gave them, and by what was given beside them.
+
+Counts are kept fold by fold. What a training item is shown then leaves out its own fold, and the fold that a
+model is tested on: no number a model sees of an item, or learns from, has seen the truth it is measured by.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalmct.combine.candidates import MAX_SERVICES, Candidates
+from frugalmct.errors import FrugalError
+
+# Counts are pulled towards the mean as if that had been seen this many times more.
+PRIOR = 5.0
+# A label that was given once, or a pair seen a few times, tells too little to be remembered.
+LEAST_LABELS, LEAST_PAIRS = 2, 5
+# The most pairs remembered, those seen most often: a saved combiner stays small.
+MAX_PAIRS = 20_000
+LABEL_BITS = 31
+
+COLUMNS = 5
+NAMES = ("givers", "labels", "given_labels", "pairs")
+
+Places = NDArray[np.int64]
+
+
+class Held(NamedTuple):
+    """The fold of every item, and the fold held out, if one is: its truth is as if unknown."""
+
+    fold: NDArray[np.int64]
+    out: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """For each key, fold by fold, how often it was given and how often it was right: (folds, keys)."""
+
+    keys: NDArray[np.int64]
+    given: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls, keys: NDArray[np.int64], is_true: NDArray[np.bool_], fold: NDArray[np.int64], folds: int
+    ) -> "Tally":
+        unique, places = np.unique(keys, return_inverse=True)
+        cell, size = fold * len(unique) + places, folds * len(unique)
+        given = np.bincount(cell, minlength=size).reshape(folds, -1)
+        right = np.bincount(cell[is_true], minlength=size).reshape(folds, -1)
+        return cls(unique, given.astype(np.int32), right.astype(np.int32))
+
+    def often(self, least: int, most: int | None = None) -> "Tally":
+        """Only keys given at least so many times, and of these the `most` given most often."""
+        given = self.given.sum(axis=0)
+        kept = np.flatnonzero(given >= least)
+        if most is not None and len(kept) > most:
+            kept = np.sort(kept[np.argsort(-given[kept], kind="stable")[:most]])
+        return Tally(self.keys[kept], self.given[:, kept], self.right[:, kept])
+
+    def summed(self) -> "Tally":
+        """All folds as one: what new items are judged by."""
+        return Tally(
+            self.keys,
+            self.given.sum(axis=0, dtype=np.int32)[None],
+            self.right.sum(axis=0, dtype=np.int32)[None],
+        )
+
+    def places(self, keys: NDArray[np.int64]) -> Places:
+        """Where each key is; -1 where it is not known."""
+        if not len(self.keys):
+            return np.full(len(keys), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, places, -1)
+
+    def share(self, places: Places, expected: NDArray[np.float64], held: Held | None) -> NDArray[np.float64]:
+        """How often each was right, pulled towards what is expected of it."""
+        given, right = self.counts(self.given, places, held), self.counts(self.right, places, held)
+        return (right + PRIOR * expected) / (given + PRIOR)
+
+    @staticmethod
+    def counts(table: NDArray[np.int32], places: Places, held: Held | None) -> NDArray[np.int64]:
+        """The count at each place over all folds but its own item's and the one held out."""
+        total = table.sum(axis=0, dtype=np.int64)
+        if held is not None and held.out is not None:
+            total = total - table[held.out]
+        counts = np.append(total, 0)[places]  # an unknown key, -1, has been seen 0 times
+        if held is not None:
+            own = (places >= 0) & (held.fold != held.out)
+            counts[own] -= table[held.fold[own], places[own]]
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Tallies by who gave a label, by label, by both, and by the label with another one of its item."""
+
+    givers: Tally
+    labels: Tally
+    given_labels: Tally
+    pairs: Tally
+
+    @classmethod
+    def of(
+        cls, candidates: Candidates, is_true: NDArray[np.bool_], fold: NDArray[np.int64], folds: int
+    ) -> "Records":
+        """From candidates of known truth; fold: (items,)."""
+        own = fold[candidates.rows]
+        who, keys = _pair_keys(candidates)
+        return cls(
+            Tally.of(candidates.givers, is_true, own, folds),
+            Tally.of(candidates.labels, is_true, own, folds).often(LEAST_LABELS),
+            Tally.of(_given_labels(candidates), is_true, own, folds).often(LEAST_LABELS),
+            Tally.of(keys, is_true[who], own[who], folds).often(LEAST_PAIRS, MAX_PAIRS),
+        )
+
+    def look_up(self, candidates: Candidates) -> "Lookup":
+        who, keys = _pair_keys(candidates)
+        places = self.pairs.places(keys)
+        known = places >= 0
+        return Lookup(
+            self,
+            candidates.rows,
+            self.givers.places(candidates.givers),
+            self.labels.places(candidates.labels),
+            self.given_labels.places(_given_labels(candidates)),
+            who[known],
+            places[known],
+        )
+
+    def summed(self) -> "Records":
+        return Records(*(getattr(self, name).summed() for name in NAMES))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What `from_arrays` reads; of records that are summed."""
+        return {
+            f"{name}.{part}": values if part == "keys" else values[0]
+            for name in NAMES
+            for part, values in vars(getattr(self, name)).items()
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "Records":
+        return cls(*(_restored(name, arrays) for name in NAMES))
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Where candidates stand in the records, found once however many folds are held out."""
+
+    records: Records
+    rows: NDArray[np.int64]
+    givers: Places
+    labels: Places
+    given_labels: Places
+    who: NDArray[np.int64]
+    pairs: Places
+
+    def take(self, chosen: NDArray[np.bool_]) -> "Lookup":
+        """That of some of the candidates."""
+        number = np.cumsum(chosen) - 1
+        pairs = chosen[self.who]
+        return replace(
+            self,
+            rows=self.rows[chosen],
+            givers=self.givers[chosen],
+            labels=self.labels[chosen],
+            given_labels=self.given_labels[chosen],
+            who=number[self.who[pairs]],
+            pairs=self.pairs[pairs],
+        )
+
+    def columns(self, fold: NDArray[np.int64] | None = None, held_out: int | None = None) -> np.ndarray:
+        """(candidates, 5): how often its givers were right, its label, both; how well known the label is; and
+        how much the labels beside it speak for it. fold: (items,), of training items."""
+        records = self.records
+        held = None if fold is None else Held(fold[self.rows], held_out)
+        overall = self._overall(held)
+        givers = records.givers.share(self.givers, overall, held)
+        labels = records.labels.share(self.labels, overall, held)
+        both = records.given_labels.share(self.given_labels, givers, held)
+        seen = records.labels.counts(records.labels.given, self.labels, held)
+        beside = None if held is None else Held(held.fold[self.who], held_out)
+        usual = labels[self.who]
+        lift = _log_odds(records.pairs.share(self.pairs, usual, beside)) - _log_odds(usual)
+        context = np.bincount(self.who, weights=lift, minlength=len(self.rows))
+        return np.column_stack([givers, labels, both, np.log1p(seen), context]).astype(np.float32)
+
+    def _overall(self, held: Held | None) -> NDArray[np.float64]:
+        """How often any label was right, of the folds that each candidate may know."""
+        tally = self.records.givers
+        given, right = tally.given.sum(axis=1), tally.right.sum(axis=1)
+        if held is None:
+            return np.full(len(self.rows), (right.sum() + 0.5) / (given.sum() + 1))
+        known = np.ones((len(given), len(given))) - np.eye(len(given))
+        if held.out is not None:
+            known[:, held.out] = 0
+        return ((known @ right + 0.5) / (known @ given + 1))[held.fold]
+
+
+def _given_labels(candidates: Candidates) -> NDArray[np.int64]:
+    return (candidates.labels << MAX_SERVICES) | candidates.givers
+
+
+def _pair_keys(candidates: Candidates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    who, other = candidates.neighbours
+    return who, (candidates.labels[who] << LABEL_BITS) | candidates.labels[other]
+
+
+def _log_odds(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log(share / (1 - share))
+
+
+def _restored(name: str, arrays: Mapping[str, np.ndarray]) -> Tally:
+    keys, given, right = (np.asarray(arrays[f"{name}.{part}"]) for part in ("keys", "given", "right"))
+    if keys.dtype != np.int64 or given.dtype != np.int32 or right.dtype != np.int32 or keys.ndim != 1:
+        raise FrugalError(f"its records of {name} hold {keys.dtype}, {given.dtype} and {right.dtype}")
+    if not keys.shape == given.shape == right.shape or np.any(np.diff(keys) <= 0):
+        raise FrugalError(f"its records of {name} are out of order")
+    if len(keys) and not (right.min() >= 0 and np.all(right <= given)):
+        raise FrugalError(f"its records of {name} have more right labels than given ones")
+    return Tally(keys, given[None], right[None])

@@ -1,0 +1,167 @@
+"""Asking services for the caller: timeouts, retries, threads and coroutines around a router's three steps.
+
+What is to be done is decided in one place, `_conversation`, which yields calls and pauses; `run` does them in
+this thread, `arun` awaits them.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from frugalmct.checks import whole_number
+from frugalmct.errors import FrugalError
+from frugalmct.live.answers import failure_of
+from frugalmct.live.breaker import Breaker, within, within_async
+from frugalmct.live.tickets import Result, Ticket
+
+Ask = Callable[[str, Any], Any]
+AsyncAsk = Callable[[str, Any], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class _Call:
+    service: str
+    timeout: float | None
+
+
+@dataclass(frozen=True)
+class _Pause:
+    seconds: float
+
+
+Conversation = Generator[_Call | _Pause, Any, Result]
+
+
+class Asking:
+    """The part of a router that calls services."""
+
+    breaker: Breaker
+    shared: bool
+
+    def open(self, item: Any, *, id: str | None = None, features: Any = None) -> Ticket:
+        raise NotImplementedError
+
+    def decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
+        raise NotImplementedError
+
+    def close(self, ticket: Ticket, answers: Mapping[str, Any] | None = None) -> Result:
+        raise NotImplementedError
+
+    def try_again(self, ticket: Ticket, failure: str) -> bool:
+        raise NotImplementedError
+
+    def run(self, item: Any, ask: Ask, *, id: str | None = None, features: Any = None) -> Result:
+        """Asks whom it pays to ask, and returns the combined answer.
+
+        ask: called as `ask(service, item)`; returns `[["car", 0.9], ...]` or raises. It may be called in
+        another thread, so that it can be left when it takes too long. id: the item's, by default item["id"]
+        or a new one; features: its own numbers, by default item["features"].
+        """
+        steps = self._conversation(item, id, features)
+        step, result = _advance(steps, None)
+        while result is None:
+            if isinstance(step, _Pause):
+                time.sleep(step.seconds)
+                outcome = None
+            else:
+                outcome = _outcome(step, ask, item)
+            step, result = _advance(steps, outcome)
+        return result
+
+    async def arun(self, item: Any, ask: AsyncAsk, *, id: str | None = None, features: Any = None) -> Result:
+        """`run` for coroutines: `await ask(service, item)`."""
+        steps = self._conversation(item, id, features)
+        step, result = await self._away(_advance, steps, None)
+        while result is None:
+            if isinstance(step, _Pause):
+                await asyncio.sleep(step.seconds)
+                outcome = None
+            else:
+                outcome = await _async_outcome(step, ask, item)
+            step, result = await self._away(_advance, steps, outcome)
+        return result
+
+    async def aopen(self, item: Any, *, id: str | None = None, features: Any = None) -> Ticket:
+        return await self._away(lambda: self.open(item, id=id, features=features))
+
+    async def adecide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
+        return await self._away(self.decide, ticket, answers)
+
+    async def aclose(self, ticket: Ticket, answers: Mapping[str, Any] | None = None) -> Result:
+        return await self._away(self.close, ticket, answers)
+
+    def batch(self, items: Iterable[Any], ask: Ask, *, workers: int = 1) -> Iterator[Result]:
+        """Results in the order of the items, read as they are needed, `workers` of them at a time.
+
+        An item without answer does not stop the others: its result has `error` instead of an answer.
+        """
+        whole_number("Router.batch", "workers", workers, least=1)
+        if workers == 1:
+            yield from (self._safely(item, ask) for item in items)
+            return
+        waiting: deque[Future[Result]] = deque()
+        with ThreadPoolExecutor(workers) as pool:
+            for item in items:
+                waiting.append(pool.submit(self._safely, item, ask))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def _safely(self, item: Any, ask: Ask) -> Result:
+        try:
+            return self.run(item, ask)
+        except FrugalError as error:
+            return Result(item_id(item) or "", None, (), getattr(error, "cost", 0.0), "", error=str(error))
+
+    def _conversation(self, item: Any, id: str | None, features: Any) -> Conversation:
+        ticket = self.open(item, id=id, features=features)
+        while ticket.ask is not None:
+            service = ticket.ask
+            patience = self.breaker.patience_of(service)
+            answer = yield _Call(service, patience.timeout)
+            for retry in range(1, patience.retries + 1):
+                failure = failure_of(answer)
+                if failure is None or not self.try_again(ticket, failure):
+                    break
+                yield _Pause(patience.wait_before(retry))
+                answer = yield _Call(service, patience.timeout)
+            self.decide(ticket, {service: answer})
+        return self.close(ticket)
+
+    async def _away(self, work: Callable, *arguments: Any) -> Any:
+        """In another thread where a database has to be waited for, else here."""
+        return await asyncio.to_thread(work, *arguments) if self.shared else work(*arguments)
+
+
+def item_id(item: Any) -> str | None:
+    """What the item calls itself."""
+    own = item.get("id") if isinstance(item, Mapping) else None
+    return None if own is None else str(own)
+
+
+def _advance(steps: Conversation, value: Any) -> tuple[_Call | _Pause | None, Result | None]:
+    """A generator's end as a value: an exception of that kind cannot cross threads."""
+    try:
+        return steps.send(value), None
+    except StopIteration as end:
+        return None, end.value
+
+
+def _outcome(call: _Call, ask: Ask, item: Any) -> Any:
+    """The answer, or the exception in its place."""
+    try:
+        return within(call.timeout, lambda: ask(call.service, item))
+    except Exception as error:
+        return error
+
+
+async def _async_outcome(call: _Call, ask: AsyncAsk, item: Any) -> Any:
+    try:
+        return await within_async(call.timeout, lambda: ask(call.service, item))
+    except Exception as error:
+        return error

@@ -1,0 +1,121 @@
+"""What a router goes by: the plan that its budget pays for, the dual price of the moment, what is affordable.
+
+Prices are in the unit of the strategy, money in that of the budget: a call costs price / `per`. With prices
+in USD per 10,000 calls and a budget in USD, `per` is 10,000. Affordable is decided in whole billionths.
+"""
+
+import math
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalmct.checks import real_number
+from frugalmct.errors import FrugalError, listed
+from frugalmct.live.budget import Budget
+from frugalmct.live.money import cost_nano
+from frugalmct.live.pacing import Pacer
+from frugalmct.live.records import State
+from frugalmct.plans import Plan
+from frugalmct.select.problem import addon_costs
+from frugalmct.select.tiers import preference_order
+from frugalmct.strategy import Strategy
+
+WHERE = "Router"
+
+
+class Course:
+    """The plan, and for each base that can be asked first its price, pacer and order of add-ons."""
+
+    def __init__(
+        self, strategy: Strategy, budget: Budget, per: float, plan: float | None, pace: str = "adaptive"
+    ) -> None:
+        self.strategy, self.budget = strategy, budget
+        self.per = real_number(WHERE, "per", per, "what prices are per, a number above 0")
+        if not 0 < self.per < math.inf:
+            raise FrugalError(f"{WHERE}: per is {per!r}; give what prices are per, a number above 0.")
+        self.costs = [cost_nano(WHERE, "price", float(price) / self.per) for price in strategy.prices]
+        self.planned = _planned(strategy, budget, self.per, plan)
+        self.plan, self.warning = self._choose_plan()
+        if self.warning:
+            warnings.warn(self.warning, stacklevel=4)
+        others = sorted(set(strategy.models) - {self.plan.base}, key=lambda base: strategy.prices[base])
+        self.bases = [self.plan.base, *others]
+        self._addon = {base: addon_costs(strategy.prices, base) for base in self.bases}
+        self._order = {base: preference_order(self._addon[base], base) for base in self.bases}
+        self.pacers = {base: self._pacer(base, pace) for base in self.bases}
+
+    def _choose_plan(self) -> tuple[Plan, str]:
+        plans, prices = self.strategy.plans.values(), self.strategy.prices
+        cheapest = min(plans, key=lambda plan: (prices[plan.base], plan.budget))
+        if self.planned < prices[cheapest.base]:
+            needed = float(prices[cheapest.base]) / self.per
+            return cheapest, (
+                f"{WHERE}: {self.budget} leaves {self.planned / self.per:g} for an item, but the base alone "
+                f"costs {needed:g}; add-ons are left out until what remains pays for the items to come, and "
+                f"the money pays for {math.floor(self.budget.amount / needed):,} items."
+            )
+        return self.strategy.plan_at(min(self.planned, max(self.strategy.plans))), ""
+
+    def _pacer(self, base: int, pace: str) -> Pacer:
+        dual_price, base_cost = self.plan.dual_price, float(self.strategy.prices[base])
+        if base != self.plan.base:
+            estimates = self.strategy.training[base].estimates
+            dual_price = estimates.dual_price(max(self.plan.budget, base_cost), self.plan.delta)
+        return Pacer(dual_price, max(self.plan.budget, base_cost), base_cost, pace=pace)
+
+    def cost(self, service: int) -> float:
+        """Of one call, in the unit of the budget."""
+        return self.costs[service] / 1e9
+
+    def items_left(self, seen: int, now: float, state: State) -> float | None:
+        """Items to come after the `seen` ones; None when nothing is known about it.
+
+        Once more have come than were expected, as many again are expected: 100, 200, 400 and so on.
+        """
+        expected = self.budget.items
+        if expected is not None and seen > expected:
+            return float(expected * 2 ** math.ceil(math.log2(seen / expected)) - seen)
+        period = self.budget.period(now)
+        if period is None or not math.isfinite(state.start):
+            return None
+        return self.budget.items_left(now, seen, period, state.items_before)
+
+    def dual_price(self, base: int, left_nano: int, items_left: float | None) -> float:
+        """The dual price for the item whose base has just been reserved."""
+        if items_left is None:
+            return self.pacers[base].planned
+        left = (left_nano + self.costs[base]) / 1e9 * self.per
+        return self.pacers[base].update(left, items_left + 1)
+
+    def affords(self, base: int, service: int, left_nano: int, items_left: float | None) -> bool:
+        """Whether an add-on leaves the base's money for the items to come."""
+        return self.costs[service] <= left_nano - self.kept(base, items_left)
+
+    def kept(self, base: int, items_left: float | None) -> int:
+        """The base's money for the items to come, in billionths."""
+        return math.ceil(self.costs[base] * (items_left or 0.0))
+
+    def ranked(self, base: int, row: NDArray[np.float64], dual_price: float) -> Iterator[int]:
+        """Services by accuracy less dual price times cost, best first; of equals the cheaper first."""
+        addon, accuracies = self._addon[base], row.tolist()
+        values = {
+            service: accuracies[service] - (dual_price * float(addon[service]) if addon[service] > 0 else 0.0)
+            for service in self._order[base]
+        }
+        return iter(sorted(values, key=lambda service: -values[service]))
+
+
+def _planned(strategy: Strategy, budget: Budget, per: float, plan: float | None) -> float:
+    """The money an item may cost, in the unit of prices."""
+    if plan is not None:
+        return real_number(WHERE, "plan", plan, "one of the strategy's budgets")
+    if budget.items is not None:
+        return budget.amount * per / budget.items
+    if len(strategy.plans) == 1:
+        return next(iter(strategy.plans))
+    raise FrugalError(
+        f"{WHERE}: {budget} does not say how many items it is for, and the strategy knows the budgets "
+        f"{listed(strategy.plans)}; give Budget(items=...) or one of these as plan."
+    )

@@ -1,0 +1,311 @@
+"""One budget for any number of processes: money is reserved before a call and settled after it.
+
+    ledger = Ledger.open("sqlite:///ledger.db", Budget(total=120, items=100_000))
+    reservation = ledger.reserve(0.0015, "Google", ticket="a1")     # None: the money left does not pay for it
+    ledger.settle(reservation, cost=0.0012)
+
+Each step is one transaction, so that at every look spent + reserved <= the budget. A process that dies leaves
+its reservations behind: they count as spent, and after `time_limit` seconds are written off as spent. They
+are never given back by guess; the caller who learns later what a call cost may still settle it.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from frugalmct.errors import FrugalError
+from frugalmct.live.books import Books, budget_on_books, period_row
+from frugalmct.live.budget import Budget, Period
+from frugalmct.live.money import cost_nano, from_nano
+from frugalmct.live.records import RELEASED, RESERVED, SETTLED, LedgerError, Reservation, Wish, new_key
+
+FORMAT = 1
+TIME_LIMIT = 3600.0
+WAIT = 30.0
+LONGEST = 200
+"""Characters of a ticket or a service's name."""
+
+
+class Ledger(Books):
+    """Made by `Ledger.open`; may be shared by threads, and is safe to use after a fork."""
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        budget: Budget | None = None,
+        *,
+        time_limit: float = TIME_LIMIT,
+        wait: float = WAIT,
+        durable: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> "Ledger":
+        """The ledger at `url`, made if there is none and a budget is given.
+
+        url: `sqlite:///ledger.db` (one file, processes of one machine) or `postgresql://user@host/database`.
+        budget: may be left out for a ledger that exists; another one than the ledger's is an error, since
+        two processes with two budgets are more often a mistake than a wish (`change_budget` is the wish).
+        time_limit: seconds after which an open reservation is written off as spent.
+        wait: seconds to wait for other processes' transactions.
+        durable: every step waits for the disk. Without it the death of any process loses nothing either, but
+        a power cut may lose the last second's steps; with it each step takes as long as the disk does.
+        """
+        store_module, tables = _sqlalchemy_parts()
+        store = store_module.Store(url, wait=wait, durable=durable)
+        store.create()
+        kept = store.write(lambda connection, _: _kept_budget(connection, tables, budget))
+        if kept is None:
+            raise LedgerError(f"The ledger {store.name} is new; give Ledger.open a budget as well.")
+        if budget is not None and budget != kept:
+            store.close()
+            raise LedgerError(
+                f"The ledger {store.name} has {kept}, but {budget} was given; open it without a budget, or "
+                "change it once with change_budget."
+            )
+        ledger = cls(store, tables, kept, float(time_limit), clock)
+        ledger.write_off()
+        return ledger
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives the connections back; reservations stay as they are."""
+        self._store.close()
+
+    def reserve(
+        self, amount: float, service: str, ticket: str, *, key: str | None = None
+    ) -> Reservation | None:
+        """Keeps `amount`, the most that the call may cost; None when what is left does not pay for it.
+
+        ticket: one text per item, never used for two; an item counts with its first reservation.
+        key: given again, it finds the reservation made before instead of making a second one.
+        """
+        wanted = _wanted(Wish(amount, service, ticket), key)
+        now, look = self._clock(), key is not None
+        if not look:
+            # One statement, where the database can; what it does not do is done the long way.
+            found = self._store.at_once(self._sql.RESERVE_AT_ONCE, self._row(wanted, now) | {"now": now})
+            if found:
+                left, items = found[0]
+                return replace(wanted, left_nano=left, items=items)
+            look = found is None
+        return self._store.write(
+            lambda connection, again: self._reserve(connection, wanted, now, look or again)
+        )
+
+    def settle(self, reservation: Reservation | str, cost: float | None = None) -> float:
+        """Books what the call cost, by default the amount reserved; returns the cost on the books.
+
+        Settling again changes nothing: the first cost stays. A call already written off, or released, is
+        corrected. A cost above the amount reserved is booked as it is, even over the budget: it was spent.
+        """
+        nano = None if cost is None else cost_nano("Ledger.settle", "cost", cost)
+        now = self._clock()
+        if found := self._store.at_once(self._sql.SETTLE_AT_ONCE, _change(reservation, nano, now, SETTLED)):
+            return from_nano(found[0][0])
+        return self._store.write(lambda connection, _: self._close_call(connection, reservation, nano, now))
+
+    def release(self, reservation: Reservation | str) -> None:
+        """Gives the money back: for a call that is known not to be charged. A settled call stays settled."""
+        now = self._clock()
+        self._store.write(lambda connection, _: self._close_call(connection, reservation, 0, now, RELEASED))
+
+    def exchange(
+        self,
+        *,
+        settle: Sequence[tuple[Reservation | str, float | None]] = (),
+        release: Sequence[Reservation | str] = (),
+        reserve: Sequence[Wish] = (),
+    ) -> list[Reservation | None]:
+        """Settles, releases and reserves in one transaction: what is given back can be reserved at once.
+
+        Returns one entry per wish; one that cannot be paid for is None and does not stop the next.
+        """
+        now = self._clock()
+        costs = [None if cost is None else cost_nano("Ledger.settle", "cost", cost) for _, cost in settle]
+        wanted = [_wanted(wish) for wish in reserve]
+
+        def work(connection: Any, again: bool) -> list[Reservation | None]:
+            for (reservation, _), cost in zip(settle, costs, strict=True):
+                self._close_call(connection, reservation, cost, now)
+            for reservation in release:
+                self._close_call(connection, reservation, 0, now, RELEASED)
+            return [self._reserve(connection, wish, now, again) for wish in wanted]
+
+        return self._store.write(work)
+
+    def _reserve(self, connection: Any, wanted: Reservation, now: float, look: bool) -> Reservation | None:
+        if look and (found := connection.execute(self._sql.FIND, {"key": wanted.id}).one_or_none()):
+            return Reservation(found.id, found.ticket, found.service, found.amount)
+        taken = self._take(connection, wanted, now)
+        if taken is None:
+            return None
+        period, left, items = taken
+        row = self._row(wanted, now) | {"period": period, "cost": None, "closed_at": None}
+        self._store.quick(connection, self._sql.RECORD, row)
+        return replace(wanted, left_nano=left, items=items)
+
+    def _row(self, wanted: Reservation, now: float) -> dict[str, Any]:
+        return {
+            "id": wanted.id,
+            "ticket": wanted.ticket,
+            "service": wanted.service,
+            "state": RESERVED,
+            "amount": wanted.nano,
+            "day": self.budget.day(now).isoformat(),
+            "reserved_at": now,
+        }
+
+    def _take(self, connection: Any, wanted: Reservation, now: float) -> tuple | None:
+        """The period whose money was reserved, what it has left, its items; None when it has not enough."""
+        taken = {"now": now, "amount": wanted.nano, "ticket": wanted.ticket}
+        found = self._store.quick(connection, self._sql.TAKE, taken)
+        if not found and self._open_period(connection, now):
+            found = self._store.quick(connection, self._sql.TAKE, taken)
+        return found[0] if found else None
+
+    def _open_period(self, connection: Any, now: float) -> bool:
+        """Begins a new period once the latest ever seen has ended; says whether it did.
+
+        A clock that was set back stays in the latest period; one that runs ahead opens a period early, whose
+        money is then not given again when its time really comes.
+        """
+        latest = connection.execute(self._sql.LATEST).one_or_none()
+        if latest is not None and (latest.end is None or now < latest.end):
+            return False
+        self.budget = budget_on_books(connection, self._sql)  # another process may have changed it
+        period = self.budget.period(now)
+        if period is None or (latest is not None and period.start <= latest.start):
+            return False
+        connection.execute(self._sql.OPEN_PERIOD, period_row(period))
+        return True
+
+    def _close_call(
+        self,
+        connection: Any,
+        reservation: Reservation | str,
+        cost: int | None,
+        now: float,
+        state: str = SETTLED,
+    ) -> float:
+        """Moves a call to `state` and the money with it; a settled one is left alone."""
+        change = _change(reservation, cost, now, state)
+        closed = self._store.quick(connection, self._sql.CLOSE, change)
+        if not closed:
+            return from_nano(self._correct(connection, change))
+        amount, booked, period = closed[0]
+        moved = {"period": period, "no_longer_reserved": amount, "newly_spent": booked}
+        self._store.quick(connection, self._sql.MOVE, moved)
+        return from_nano(booked)
+
+    def _correct(self, connection: Any, change: dict[str, Any]) -> int:
+        """The cost on the books of a call closed before, after correcting one that was not settled."""
+        found = connection.execute(self._sql.FIND, {"key": change["key"]}).one_or_none()
+        if found is None:
+            raise LedgerError(
+                f"The ledger {self._store.name} has no reservation {change['key']!r}; reserve first."
+            )
+        if found.state in (SETTLED, change["to_state"]):
+            return found.cost
+        cost = found.amount if change["new_cost"] is None else change["new_cost"]
+        connection.execute(self._sql.CORRECT, change | {"new_cost": cost})
+        moved = {"no_longer_reserved": 0, "newly_spent": cost - found.cost}
+        connection.execute(self._sql.MOVE, {"period": found.period} | moved)
+        return cost
+
+    def write_off(self, older_than: float | None = None) -> int:
+        """Books reservations open for longer than the time limit as spent; returns how many.
+
+        It frees no money, so nobody needs to wait for it; it only tidies what processes that died left.
+        """
+        now = self._clock()
+        before = now - (self.time_limit if older_than is None else older_than)
+
+        def work(connection: Any, _: bool) -> int:
+            closed = connection.execute(self._sql.WRITE_OFF, {"before": before, "at": now}).all()
+            sums = Counter()
+            for row in closed:
+                sums[row.period] += row.amount
+            for period, amount in sums.items():
+                moved = {"period": period, "no_longer_reserved": amount, "newly_spent": amount}
+                connection.execute(self._sql.MOVE, moved)
+            return len(closed)
+
+        return self._store.write(work)
+
+    def change_budget(self, budget: Budget) -> None:
+        """Gives the ledger another budget, for all processes; what the new period has spent counts."""
+        now = self._clock()
+
+        def work(connection: Any, _: bool) -> None:
+            connection.execute(self._sql.WRITE_BUDGET, {"new": json.dumps(budget.to_dict())})
+            self._regroup(connection, budget.period(now))
+
+        self._store.write(work)
+        self.budget = budget
+
+    def accept_clock(self) -> None:
+        """For a clock that ran ahead and was put right: periods opened too early become part of today's.
+
+        Their spending counts against today's money, so that nothing is given twice.
+        """
+        now = self._clock()
+        self._store.write(lambda connection, _: self._regroup(connection, self.budget.period(now)))
+
+    def _regroup(self, connection: Any, period: Period | None) -> None:
+        """One period in place of those that begin with it or after it, with all that was spent in them."""
+        if period is None:
+            return
+        self._store.stand_alone(connection)
+        sums = connection.execute(self._sql.SUMS_FROM_ON, {"period": period.start}).one()
+        connection.execute(self._sql.DROP_FROM_ON, {"period": period.start})
+        totals = {
+            "spent": int(sums.spent),
+            "reserved": int(sums.reserved),
+            "item_count": int(sums.item_count),
+        }
+        connection.execute(self._sql.OPEN_PERIOD, period_row(period) | totals)
+        connection.execute(self._sql.MOVE_CALLS, {"since": period.start, "new": period.start})
+
+
+def _sqlalchemy_parts() -> tuple[Any, Any]:
+    try:
+        from frugalmct.live import store, tables
+    except ModuleNotFoundError as error:
+        raise FrugalError(
+            f"Ledger.open: the Python package {error.name} is missing; install it with "
+            "pip install 'frugalmct[live]'."
+        ) from None
+    return store, tables
+
+
+def _kept_budget(connection: Any, tables: Any, budget: Budget | None) -> Budget | None:
+    """The budget on the books; a new ledger takes the one given."""
+    if connection.execute(tables.READ_ACCOUNT).one_or_none() is None:
+        if budget is None:
+            return None
+        row = {"id": 1, "format": FORMAT, "budget": json.dumps(budget.to_dict())}
+        connection.execute(tables.OPEN_ACCOUNT, row)
+    return budget_on_books(connection, tables)
+
+
+def _change(reservation: Reservation | str, cost: int | None, now: float, state: str) -> dict[str, Any]:
+    key = reservation if isinstance(reservation, str) else reservation.id
+    return {"key": key, "to_state": state, "new_cost": cost, "at": now}
+
+
+def _wanted(wish: Wish, key: str | None = None) -> Reservation:
+    for name, value in (("ticket", wish.ticket), ("service", wish.service), ("key", key or "-")):
+        if not isinstance(value, str) or not 0 < len(value) <= LONGEST or "\0" in value:
+            raise FrugalError(
+                f"Ledger.reserve: {name} is {value!r}; give a text of at most {LONGEST} characters."
+            )
+    amount = cost_nano("Ledger.reserve", "amount", wish.amount)
+    return Reservation(key or new_key(), wish.ticket, wish.service, amount)

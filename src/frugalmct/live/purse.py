@@ -1,0 +1,146 @@
+"""A budget counted in this process alone: what a router uses when no ledger is named.
+
+It does what `Ledger` does, step for step, in memory: nothing is shared with other processes, and nothing is
+left of it when the process ends.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from frugalmct.live.budget import Budget, Period
+from frugalmct.live.money import cost_nano, from_nano
+from frugalmct.live.records import NOT_BEGUN, LedgerError, Reservation, State, Wish, new_key
+
+MOST_TICKETS = 100_000
+
+
+@dataclass
+class _Account:
+    period: Period
+    spent: int = 0
+    reserved: int = 0
+    items: int = 0
+
+    @property
+    def left(self) -> int:
+        return max(self.period.nano - self.spent - self.reserved, 0)
+
+
+class Purse:
+    """May be shared by threads."""
+
+    name = "memory"
+
+    def __init__(self, budget: Budget, clock: Callable[[], float] = time.time) -> None:
+        self.budget = budget
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._accounts: list[_Account] = []
+        self._open: dict[str, tuple[_Account, int]] = {}
+        self._notes: dict[str, str] = {}
+        self._tickets: dict[str, None] = {}
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def reserve(self, amount: float, service: str, ticket: str) -> Reservation | None:
+        with self._lock:
+            return self._reserve(Wish(amount, service, ticket))
+
+    def settle(self, reservation: Reservation | str, cost: float | None = None) -> float:
+        with self._lock:
+            return self._settle(reservation, cost)
+
+    def release(self, reservation: Reservation | str) -> None:
+        with self._lock:
+            self._settle(reservation, 0.0)
+
+    def exchange(
+        self,
+        *,
+        settle: Sequence[tuple[Reservation | str, float | None]] = (),
+        release: Sequence[Reservation | str] = (),
+        reserve: Sequence[Wish] = (),
+    ) -> list[Reservation | None]:
+        with self._lock:
+            for reservation, cost in settle:
+                self._settle(reservation, cost)
+            for reservation in release:
+                self._settle(reservation, 0.0)
+            return [self._reserve(wish) for wish in reserve]
+
+    def state(self) -> State:
+        """A look opens no period: that is done by its first reservation."""
+        with self._lock:
+            now, known = self._clock(), self._accounts
+            account = self._next_account(now)
+            if account is not None:
+                before = known[-1].items if known else None
+            elif known:
+                account, before = known[-1], known[-2].items if len(known) > 1 else None
+            else:
+                return NOT_BEGUN
+            period = account.period
+            own = (account.spent, account.reserved, account.items)
+            totals = (sum(a.spent for a in known), sum(a.items for a in known))
+            return State(
+                period.start, period.end, period.nano, *own, before, *totals, max(period.start - now, 0.0)
+            )
+
+    def recall(self, key: str) -> str | None:
+        with self._lock:
+            return self._notes.get(key)
+
+    def note(self, key: str, change: Callable[[str | None], str]) -> str:
+        with self._lock:
+            self._notes[key] = change(self._notes.get(key))
+            return self._notes[key]
+
+    def _next_account(self, now: float) -> _Account | None:
+        """A new period once the latest has ended; a clock that was set back opens none again."""
+        latest = self._accounts[-1] if self._accounts else None
+        if latest is not None and now < latest.period.end:
+            return None
+        period = self.budget.period(now)
+        opens = period is not None and (latest is None or period.start > latest.period.start)
+        return _Account(period) if opens else None
+
+    def _account(self, now: float) -> _Account | None:
+        """The latest period."""
+        if (new := self._next_account(now)) is not None:
+            self._accounts.append(new)
+        return self._accounts[-1] if self._accounts else None
+
+    def _reserve(self, wish: Wish) -> Reservation | None:
+        now, nano = self._clock(), cost_nano("Purse.reserve", "amount", wish.amount)
+        account = self._account(now)
+        if (
+            account is None
+            or now >= account.period.end
+            or account.spent + account.reserved + nano > (account.period.nano)
+        ):
+            return None
+        account.reserved += nano
+        account.items += wish.ticket not in self._tickets
+        self._remember(wish.ticket)
+        made = Reservation(new_key(), wish.ticket, wish.service, nano)
+        self._open[made.id] = (account, nano)
+        return replace(made, left_nano=account.left, items=account.items)
+
+    def _remember(self, ticket: str) -> None:
+        """So that an item's second call does not count it again; the oldest are forgotten."""
+        self._tickets[ticket] = None
+        if len(self._tickets) > MOST_TICKETS:
+            del self._tickets[next(iter(self._tickets))]
+
+    def _settle(self, reservation: Reservation | str, cost: float | None) -> float:
+        key = reservation if isinstance(reservation, str) else reservation.id
+        if key not in self._open:
+            raise LedgerError(f"There is no open reservation {key!r}; reserve first, and settle once.")
+        account, nano = self._open.pop(key)
+        booked = nano if cost is None else cost_nano("Purse.settle", "cost", cost)
+        account.reserved -= nano
+        account.spent += booked
+        return from_nano(booked)

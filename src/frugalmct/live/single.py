@@ -1,0 +1,89 @@
+"""Single items: estimates and combined answers from plain answers, without a sparse matrix for each.
+
+The numbers are those of `Strategy.estimate` and `Strategy.answer`, to the last digit.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from frugalmct.errors import FrugalError
+from frugalmct.features import SUMMARY
+from frugalmct.live.answers import Labels
+from frugalmct.market import Evidence
+from frugalmct.model import AccuracyModel
+from frugalmct.sparse import label_matrix
+
+
+class SingleItems:
+    """One base's model, asked about one item at a time. labels: the strategy's, in their order."""
+
+    def __init__(self, model: AccuracyModel, labels: NDArray[np.str_]) -> None:
+        self.model = model
+        self._labels = labels
+        self._place = {label: number for number, label in enumerate(labels.tolist())}
+
+    def knows(self, label: str) -> bool:
+        return label in self._place
+
+    def estimate(self, answer: Labels, given: Sequence[float] | None = None) -> NDArray[np.float64]:
+        """(services,) estimated accuracies, from the base's answer and the item's own numbers, if any."""
+        numbers = self.check_given(given)
+        if self.model.features.kind == "labels":
+            return self.model.predictor.estimate_row(self._label_row(answer, numbers))
+        names = sorted(answer, key=lambda label: self._place.get(label, len(self._place)))
+        scores = label_matrix([0, len(names)], range(len(names)), [answer[n] for n in names], len(names))
+        own = None if not len(numbers) else numbers[None]
+        row = self.model.features.transform(Evidence(scores, np.array(names, dtype=np.str_), own))
+        return self.model.predictor.estimate_row(np.asarray(row)[0])
+
+    def combine(self, base: Labels, addon: Labels | None, choice: int) -> Labels:
+        """The combined answer, highest score first; without an add-on, the base's own as it was learnt."""
+        new: dict[str, int] = {}
+        sets = [self._places(answer, new) for answer in (base, base if addon is None else addon)]
+        width = max(len(self._labels) + len(new), 1)
+        rows = [label_matrix([0, len(places)], places, scores, width) for places, scores in sets]
+        found: csr_matrix = self.model.combiners.apply(*rows, choice)
+        names = [self._name(place, new) for place in found.indices.tolist()]
+        pairs = zip(names, found.data.tolist(), strict=True)
+        return dict(sorted(pairs, key=lambda pair: -pair[1]))
+
+    def _places(self, answer: Labels, new: dict[str, int]) -> tuple[list[int], list[float]]:
+        """Places and scores; labels never seen in training get a place after all others."""
+        first = len(self._labels)
+        places = [
+            place
+            if (place := self._place.get(label)) is not None
+            else new.setdefault(label, first + len(new))
+            for label in answer
+        ]
+        return places, list(answer.values())
+
+    def _name(self, place: int, new: dict[str, int]) -> str:
+        known = len(self._labels)
+        return str(self._labels[place]) if place < known else list(new)[place - known]
+
+    def check_given(self, given: Sequence[float] | None) -> NDArray[np.float64]:
+        numbers = np.asarray([] if given is None else given, dtype=np.float64)
+        if numbers.shape != (self.model.features.given,) or not np.isfinite(numbers).all():
+            raise FrugalError(
+                f"Router: the item brings {numbers.size} features, but the strategy was trained with "
+                f"{self.model.features.given} finite numbers for each item; give those."
+            )
+        return numbers
+
+    def _label_row(self, answer: Labels, numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+        """A score for every label learnt from, then the summary, then the item's own numbers."""
+        known = sorted((self._place[label], score) for label, score in answer.items() if label in self._place)
+        row = np.zeros(len(self._labels) + len(SUMMARY) + len(numbers), dtype=np.float32)
+        start = len(self._labels)
+        if known:
+            places, values = zip(*known, strict=True)
+            scores = np.array(values)
+            row[list(places)] = scores
+            # The sum as features.summary_columns takes it.
+            row[start : start + 3] = (len(known), max(values), np.add.reduceat(scores, [0])[0] / len(known))
+        row[start + len(SUMMARY) :] = numbers
+        return row

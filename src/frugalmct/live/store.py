@@ -1,0 +1,237 @@
+"""The database under a ledger: one engine, transactions that wait for each other, faults as one sentence."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Executable, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+
+from frugalmct.live import tables
+from frugalmct.live.records import LedgerError
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 5
+"""How often a transaction is tried when the connection to the server breaks."""
+
+_POSTGRES = ("postgres", "postgresql")
+
+
+class Store:
+    """Runs functions of a connection as transactions: `write` alone, in turn; `read` beside others."""
+
+    def __init__(self, url: str, *, wait: float, durable: bool) -> None:
+        self.url = _checked(url)
+        self.name = self.url.render_as_string(hide_password=True)
+        self._sqlite = self.url.get_backend_name() == "sqlite"
+        self._wait = wait
+        self._pid = os.getpid()
+        self._engine = self._make_engine(durable)
+        self._alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._dialect = self._engine.dialect
+        self._compiled: dict[int, tuple[str, dict[str, Any], bool]] = {}
+        self._reading = self._engine.execution_options(frugalmct_reading=True)
+
+    def _make_engine(self, durable: bool):
+        try:
+            if self._sqlite:
+                engine = create_engine(self.url, connect_args={"timeout": self._wait})
+                event.listen(engine, "connect", _sqlite_settings(durable))
+                event.listen(engine, "begin", _sqlite_begin)
+                return engine
+            wait = {"connect_timeout": max(1, int(self._wait))}
+            engine = create_engine(self.url, isolation_level="READ COMMITTED", connect_args=wait)
+            event.listen(engine, "connect", _postgres_settings(durable, self._wait))
+            return engine
+        except ModuleNotFoundError as error:
+            raise LedgerError(
+                f"The ledger {self.name} needs the Python package {error.name}; install it with "
+                "pip install 'frugalmct[postgres]'."
+            ) from None
+
+    def write(self, work: Callable[[Connection, bool], Result]) -> Result:
+        """`work(connection, again)` in one transaction, in turn with all other writers.
+
+        When the connection breaks it is run again with `again` set: whether the first try was recorded is
+        then unknown, so `work` must look.
+        """
+        return self._run(self._engine, work, lock=True)
+
+    def read(self, work: Callable[[Connection, bool], Result]) -> Result:
+        return self._run(self._reading, work, lock=False)
+
+    def _run(self, engine, work: Callable[[Connection, bool], Result], lock: bool) -> Result:
+        self._after_fork()
+        for attempt in range(ATTEMPTS):
+            try:
+                with engine.begin() as connection:
+                    if lock and not self._sqlite:
+                        self.quick(connection, tables.LOCK, {})
+                    return work(connection, attempt > 0)
+            except DBAPIError as error:
+                passing = error.connection_invalidated or _is_passing(error)
+                if not passing or attempt == ATTEMPTS - 1:
+                    raise LedgerError(self._sentence(error)) from None
+            time.sleep(0.05 * 4**attempt)
+        raise AssertionError("unreachable")
+
+    def at_once(self, statement: Executable, values: dict[str, Any]) -> list[tuple] | None:
+        """A statement that is a transaction of its own; None when its outcome is not known.
+
+        SQLite does nothing here: a transaction of several statements has no longer way to go there.
+        """
+        if self._sqlite:
+            return []
+        self._after_fork()
+        try:
+            with self._alone.connect() as connection:
+                return self.quick(connection, statement, values)
+        except DBAPIError as error:
+            if error.connection_invalidated or _is_passing(error):
+                return None
+            raise LedgerError(self._sentence(error)) from None
+
+    def stand_alone(self, connection: Connection) -> None:
+        """Keeps `at_once` away until the transaction ends."""
+        if not self._sqlite:
+            connection.execute(tables.STAND_ALONE)
+
+    def _after_fork(self) -> None:
+        """Connections must not be shared with the process this one was forked from."""
+        if os.getpid() != self._pid:
+            self._engine.dispose(close=False)
+            self._pid = os.getpid()
+
+    def quick(self, connection: Connection, statement: Executable, values: dict[str, Any]) -> list[tuple]:
+        """Runs a statement with values for all its parameters, four times as fast as `connection.execute`.
+
+        The statement is compiled once and handed to the driver, for those few that every call needs.
+        """
+        text, fixed, answers = self._compiled.get(id(statement)) or self._compile(statement)
+        cursor = connection.connection.cursor()
+        try:
+            cursor.execute(text, fixed | values)
+            return cursor.fetchall() if answers else []
+        except self._dialect.loaded_dbapi.Error as error:
+            link = connection.connection.dbapi_connection
+            broken = self._dialect.is_disconnect(error, link, cursor)
+            if broken:
+                connection.invalidate(error)
+            kind = self._dialect.loaded_dbapi.Error
+            raise DBAPIError.instance(
+                text, None, error, kind, connection_invalidated=broken, dialect=self._dialect
+            ) from None
+        finally:
+            cursor.close()
+
+    def _compile(self, statement: Executable) -> tuple[str, dict[str, Any], bool]:
+        by_name = type(self._dialect)(paramstyle="named" if self._sqlite else "pyformat")
+        compiled = statement.compile(dialect=by_name)
+        fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        answers = bool(statement.is_select or compiled.effective_returning)
+        self._compiled[id(statement)] = (str(compiled), fixed, answers)
+        return self._compiled[id(statement)]
+
+    def create(self) -> None:
+        """Makes the tables where they are missing; several processes may do so at once."""
+        for last in (False, False, True):
+            try:
+                with self._engine.begin() as connection:
+                    tables.TABLES.create_all(connection)
+                return
+            except IntegrityError as error:
+                # PostgreSQL: two processes that make the same table at once.
+                if last:
+                    raise LedgerError(self._sentence(error)) from None
+            except DBAPIError as error:
+                if last or "already exists" not in str(error.orig):
+                    raise LedgerError(self._sentence(error)) from None
+            time.sleep(0.1)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _sentence(self, error: DBAPIError) -> str:
+        """What went wrong, and what to do, for the faults that people meet."""
+        said = " ".join(str(error.orig).split())
+        for part, cause, remedy in _FAULTS:
+            if part in said.lower():
+                return f"The ledger {self.name} {cause}; nothing of this call was recorded; {remedy}."
+        return f"The ledger {self.name} failed ({said[:300]}); nothing of this call was recorded."
+
+
+def _is_passing(error: DBAPIError) -> bool:
+    """Two transactions that waited for each other: PostgreSQL ends one, which may try again."""
+    return "deadlock detected" in str(error.orig)
+
+
+_FAULTS = (
+    ("disk is full", "has no space left on its disk", "free some space and try again"),
+    ("no space left", "has no space left on its disk", "free some space and try again"),
+    (
+        "disk i/o error",
+        "could not write to its disk",
+        "free some space or check the disk, then try again",
+    ),
+    ("database is locked", "was busy for too long", "try again, or give Ledger.open a longer `wait`"),
+    ("lock timeout", "was busy for too long", "try again, or give Ledger.open a longer `wait`"),
+    ("readonly database", "may not be written", "give this user the right to write the file and its folder"),
+    ("unable to open database", "could not be opened", "check that its folder exists and may be written"),
+    ("not a database", "is not a ledger", "give the URL of a ledger or of a new file"),
+    ("connection refused", "could not be reached", "check that the server runs and the URL is right"),
+    ("authentication failed", "refused user or password", "check both in the URL"),
+    ("does not exist", "does not exist", "create that database first"),
+)
+
+
+def _checked(url: str) -> URL:
+    allowed = "give sqlite:///ledger.db, or postgresql://user@host/database"
+    try:
+        parsed = make_url(url)
+        backend = parsed.get_backend_name()
+    except (ArgumentError, NoSuchModuleError, AttributeError):
+        raise LedgerError(f"The ledger's URL is {url!r}; {allowed}.") from None
+    if backend in _POSTGRES:
+        if "+" not in parsed.drivername:
+            parsed = parsed.set(drivername="postgresql+psycopg")
+    elif backend != "sqlite":
+        raise LedgerError(f"The ledger's URL is of kind {backend}; {allowed}.")
+    elif parsed.database in (None, "", ":memory:"):
+        raise LedgerError(f"The ledger's URL names no file; {allowed}.")
+    return parsed
+
+
+def _sqlite_settings(durable: bool) -> Callable[[object, object], None]:
+    def on_connect(connection, _record) -> None:
+        connection.isolation_level = None  # we begin transactions ourselves
+        # WAL with NORMAL survives the death of any process; FULL also survives a power cut.
+        for pragma in ("journal_mode=WAL", f"synchronous={'FULL' if durable else 'NORMAL'}"):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    return on_connect
+
+
+def _postgres_settings(durable: bool, wait: float) -> Callable[[Any, object], None]:
+    def on_connect(connection: Any, _record: object) -> None:
+        connection.autocommit = True
+        connection.execute(f"SET lock_timeout TO {max(1, int(1000 * wait))}")
+        # Writers take turns: one that waits for the disk makes all others wait for it too.
+        if not durable:
+            connection.execute("SET synchronous_commit TO off")
+        connection.autocommit = False
+
+    return on_connect
+
+
+def _sqlite_begin(connection: Connection) -> None:
+    link = connection.connection.dbapi_connection
+    # IMMEDIATE: a writer takes its turn before it reads, so what it has read still holds when it writes.
+    reading = connection.get_execution_options().get("frugalmct_reading", False)
+    try:
+        link.execute("BEGIN" if reading else "BEGIN IMMEDIATE").close()
+    except sqlite3.Error as error:
+        raise DBAPIError.instance("BEGIN", None, error, sqlite3.Error, dialect=connection.dialect) from None

@@ -1,0 +1,73 @@
+"""What a router hands out: a ticket while an item is being asked about, and the result."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalmct.errors import FrugalError
+from frugalmct.live.answers import Labels
+from frugalmct.live.records import Reservation
+
+
+class OutOfMoney(FrugalError):
+    """What is left of the budget does not pay for the base: the item was not sent anywhere."""
+
+
+class NoAnswer(FrugalError):
+    """Every service that could be asked failed; `cost` is what was charged for it."""
+
+    cost = 0.0
+
+
+@dataclass
+class Ticket:
+    """One item on its way. `ask` is whom to ask now; None once it can be closed."""
+
+    id: str
+    key: str
+    """What the ledger knows the item by: unique even if an id comes twice."""
+    features: Any = None
+    ask: str | None = None
+    base: int = -1
+    reservation: Reservation | None = None
+    cost: float = 0.0
+    answers: dict[str, Labels] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    estimates: NDArray[np.float64] | None = None
+    dual_price: float = 0.0
+    short: bool = False
+    """Whether the best add-on could not be paid for."""
+    closed: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """answer: `[["car", 0.93], ...]`, highest score first; None if there is none, then `error` says why.
+
+    asked: the services that answered, in order; failed: those that did not, with the reason; cost: what the
+    item cost, in the unit of the budget; why: the choice in a sentence; expected: the accuracy that was
+    expected of it.
+    """
+
+    id: str
+    answer: list[list] | None
+    asked: tuple[str, ...]
+    cost: float
+    why: str
+    expected: float = float("nan")
+    failed: dict[str, str] = field(default_factory=dict)
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        values = {
+            "id": self.id,
+            "answer": self.answer,
+            "asked": list(self.asked),
+            "cost": self.cost,
+            "why": self.why,
+            "expected": None if np.isnan(self.expected) else round(self.expected, 6),
+        }
+        return values | {name: value for name in ("failed", "error") if (value := getattr(self, name))}

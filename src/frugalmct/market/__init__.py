@@ -1,0 +1,6 @@
+"""Markets: items, the services that answer them, and what each service costs."""
+
+from frugalmct.market.interface import Evidence, Market
+from frugalmct.market.labels import LabelMarket
+
+__all__ = ["Evidence", "LabelMarket", "Market"]

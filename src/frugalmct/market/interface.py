@@ -1,0 +1,200 @@
+"""What a learner needs of a market, whatever its answers are, and what is known of an item when one decides.
+
+A learner asks two things of a market: what is known of the items once the base has answered (`evidence`),
+and how accurate each choice of a service beside the base is (`choice_accuracy`). How the answers of two
+services become one is learnt by a function for each kind of market (`frugalmct.model.FITTERS`). A new kind
+of market is a class, and a line there.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+
+from frugalmct.arrays import ArrayFile, open_arrays
+from frugalmct.checks import check_money
+from frugalmct.errors import FrugalError, listed
+from frugalmct.files import replacing
+from frugalmct.market.packing import pack_bytes
+from frugalmct.sparse import label_matrix, sorted_labels
+from frugalmct.values import REMAKE, Fields, shown
+
+if TYPE_CHECKING:
+    from frugalmct.combine import Combiners
+
+FORMAT = "frugalmct-market-2"
+
+DATA_KINDS = ("simulated", "release", "recorded")
+"""Where answers come from: no service was asked; the authors published them; they are somebody's own file."""
+
+Answer = Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of items when it is decided whom to ask next: the base's answers, and no truth.
+
+    scores: (items, labels) the base's scores; labels: the names of the columns; given: (items, numbers) that
+    the items bring along, or None.
+    """
+
+    scores: csr_matrix
+    labels: NDArray[np.str_]
+    given: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer], given: NDArray[np.float64] | None = None) -> "Evidence":
+        """From plain answers, `[[("car", 0.9)], []]`; a label given twice counts with its highest score."""
+        columns: dict[str, int] = {}
+        starts, indices, scores = [0], [], []
+        for answer in answers:
+            best: dict[int, float] = {}
+            for label, score in answer:
+                if not 0 <= score <= 1:
+                    raise FrugalError(
+                        f"The answer {label!r} has the score {score!r}; give a number in [0, 1]."
+                    )
+                column = columns.setdefault(str(label), len(columns))
+                best[column] = max(float(score), best.get(column, 0.0))
+            indices += best.keys()
+            scores += best.values()
+            starts.append(len(indices))
+        return cls(
+            label_matrix(starts, indices, scores, len(columns)), np.array(list(columns), np.str_), given
+        )
+
+    def __len__(self) -> int:
+        return self.scores.shape[0]
+
+    def over(self, labels: NDArray[np.str_]) -> "Evidence":
+        """The same with these labels as the first columns; any others come after them."""
+        if np.array_equal(self.labels, labels):
+            return self
+        names, columns = joint_vocabulary(labels, self.labels)
+        return Evidence(moved_columns(self.scores, columns, len(names)), names, self.given)
+
+
+def joint_vocabulary(
+    first: NDArray[np.str_], second: NDArray[np.str_]
+) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+    """All labels, `first` in its order and then what is new in `second`; and where those of `second` went."""
+    place = {label: number for number, label in enumerate(first.tolist())}
+    columns = [place.setdefault(label, len(place)) for label in second.tolist()]
+    return np.array(list(place), dtype=np.str_), np.array(columns, dtype=np.int64)
+
+
+def moved_columns(matrix: csr_matrix, columns: NDArray[np.int64], width: int) -> csr_matrix:
+    shape = (matrix.shape[0], width)
+    return sorted_labels(csr_matrix((matrix.data, columns[matrix.indices], matrix.indptr), shape=shape))
+
+
+# Filled by the classes themselves, so that a file can be read without knowing its kind.
+_KINDS: dict[str, type["Market"]] = {}
+
+
+class Market(ABC):
+    """Items and what every service answered for them, at what price."""
+
+    kind: ClassVar[str]
+    name: str
+    task: str
+    items: NDArray[np.str_]
+    services: tuple[str, ...]
+    prices: NDArray[np.float64]
+    data: str
+
+    def __init_subclass__(cls) -> None:
+        _KINDS[cls.kind] = cls
+
+    @abstractmethod
+    def evidence(self, base: int) -> Evidence:
+        """What is known of the items once service `base` has answered them."""
+
+    @abstractmethod
+    def choice_accuracy(self, combiners: "Combiners", metric: str = "accuracy") -> NDArray[np.float64]:
+        """(items, services) true accuracy of the base combined with each service."""
+
+    @abstractmethod
+    def service_accuracy(self, metric: str = "accuracy") -> NDArray[np.float64]:
+        """(items, services) true accuracy of each service alone."""
+
+    @abstractmethod
+    def subset(self, rows: ArrayLike) -> Self:
+        """The market of some of its items, in the order given."""
+
+    @abstractmethod
+    def with_services(self, services: Sequence[str]) -> Self:
+        """The market with only these services, in this order."""
+
+    @abstractmethod
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Plain arrays of all that the header of a market file does not hold."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, header: Fields, file: ArrayFile) -> Self:
+        """What `to_arrays` gave, and of the header all but format and kind; anything else is refused."""
+
+    def save(self, path: str | Path, *, compress: bool = False) -> None:
+        """One `.npz` of plain arrays; uncompressed loads fastest, compressed is several times smaller."""
+        header = {
+            "format": FORMAT,
+            "kind": self.kind,
+            "name": self.name,
+            "task": self.task,
+            "services": list(self.services),
+            "data": self.data,
+        }
+        arrays = {
+            "header": pack_bytes(json.dumps(header)),
+            "prices": np.asarray(self.prices, dtype=np.float64),
+        }
+        write = np.savez_compressed if compress else np.savez
+        with replacing(path) as temporary, temporary.open("wb") as handle:
+            write(handle, **(arrays | self.to_arrays()))
+
+    @staticmethod
+    def load(path: str | Path) -> "Market":
+        """Reads what `save` wrote, of whichever kind; anything else is named as such."""
+        with open_arrays(path, f"market file of format {FORMAT}", REMAKE) as file:
+            header = file.header(FORMAT)
+            kind = header.text("kind")
+            if kind not in _KINDS:
+                raise FrugalError(f"its kind is {shown(kind)}; known: {listed(_KINDS)}")
+            market = _KINDS[kind].read(header, file)
+            header.done()
+            return market
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def over(self, labels: NDArray[np.str_]) -> "Market":
+        """The market with these labels first in its vocabulary, where it has one."""
+        return self
+
+    def service_index(self, service: str) -> int:
+        if service not in self.services:
+            raise FrugalError(
+                f"Market {self.name} has no service '{service}'; its services: {listed(self.services)}."
+            )
+        return self.services.index(service)
+
+    def check_services(self) -> None:
+        """Called by every kind of market when one is made."""
+        if not self.services:
+            raise FrugalError(f"Market {self.name} has no services; it needs at least one.")
+        if len(set(self.services)) != len(self.services):
+            raise FrugalError(f"Market {self.name} names a service twice: {listed(self.services)}.")
+        if not np.all(np.isfinite(self.prices)) or np.any(self.prices < 0):
+            raise FrugalError(
+                f"Market {self.name} has prices {listed(self.prices)}; each must be a finite number >= 0."
+            )
+        check_money(f"Market {self.name}", np.asarray(self.prices, dtype=np.float64))
+        if self.data not in DATA_KINDS:
+            raise FrugalError(f"Market {self.name} has data '{self.data}'; known: {listed(DATA_KINDS)}.")

@@ -1,0 +1,210 @@
+"""What it costs to be as accurate as the best single service, beside the paper."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from frugalmct.paper.columns import (
+    DATASET,
+    METHOD,
+    MONEY,
+    REASON,
+    REPETITIONS,
+    TASK,
+    Column,
+    with_bounds,
+)
+from frugalmct.paper.curves import DatasetResults, datasets_of, joined_reasons, not_reached
+from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.intervals import interval
+from frugalmct.paper.looks import look_of
+from frugalmct.paper.names import BEST_SINGLE, ONLINE
+from frugalmct.paper.plotting import (
+    COST_LABEL,
+    INK,
+    PAPER_COLOR,
+    legend_below,
+    picture,
+    plain_log,
+    short,
+    title_of,
+)
+from frugalmct.paper.printed import printed_of
+from frugalmct.paper.wording import percent, without_columns
+
+TITLE = "Cost savings at the best service's accuracy"
+SECTION = "paper"
+NEEDS = ("tradeoff",)
+SETTINGS = ("tasks",)
+_COST, _COST_LOW, _COST_HIGH = with_bounds(
+    Column("cost", "what the method pays to be as accurate as the best service", unit=MONEY)
+)
+_SAVING, _SAVING_LOW, _SAVING_HIGH = with_bounds(
+    Column("saving", "share of the best service's cost that is saved", "share")
+)
+COLUMNS = (
+    DATASET, METHOD, TASK,
+    Column("best_service", "the service with the highest mean test accuracy", "text"),
+    Column("best_accuracy", "its accuracy", "share"),
+    Column("best_cost", "its price", unit=MONEY),
+    _COST, _SAVING,
+    Column("paper_accuracy", "accuracy of the paper's best service", "share"),
+    Column("paper_best_cost", "its price in the paper", unit=MONEY),
+    _COST.printed(), _SAVING.printed(),
+    _COST_LOW, _COST_HIGH, _SAVING_LOW, _SAVING_HIGH,
+    Column("reached", "in how many repetitions that accuracy is reached"),
+    REPETITIONS, REASON,
+)  # fmt: skip
+CAPTION = """
+The paper's table of cost savings: what FrugalMCT pays to be as accurate as the best service alone. The
+cost is read off each repetition's test curve, straight between budgets, then averaged over those that
+reach it, with 95 % intervals; costs are on a logarithmic scale. The best service is the one with the
+highest mean test accuracy; the paper's differs where the data do.
+"""
+DIFFERS = (
+    "The paper prints one number per dataset; here it is a mean over repetitions with its 95 % "
+    "interval. Between two budgets the curve is taken as straight."
+)
+HEADLINE = "Cost saved at the best service's accuracy"
+
+
+def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    return cost_savings(inputs.table("tradeoff"), settings["tasks"])
+
+
+def cost_savings(tradeoff: pd.DataFrame, tasks: Mapping[str, str]) -> pd.DataFrame:
+    """What FrugalMCT pays for the accuracy of the best service, one row per dataset of `tasks`."""
+    rows = [_savings_row(results, tasks[results.dataset]) for results in datasets_of(tradeoff, list(tasks))]
+    return pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
+
+
+def _savings_row(results: DatasetResults, task: str) -> dict[str, Any]:
+    row = {
+        "dataset": results.dataset,
+        "method": ONLINE,
+        "task": task,
+        "repetitions": len(results.repetitions),
+        "reached": 0,
+    }
+    row |= _paper_savings(results.dataset)
+    best = results.best
+    if best is None:
+        return row | {"reason": "no result of any single service"}
+    costs = np.array(
+        [
+            results.curve(ONLINE, repetition).cheapest(best.by_repetition.get(repetition, np.nan))
+            for repetition in results.repetitions
+        ]
+    )
+    reached = int(np.isfinite(costs).sum())
+    savings = 1 - costs / best.cost if best.cost > 0 else np.full(costs.size, np.nan)
+    return (
+        row
+        | {"best_service": best.name, "best_accuracy": best.accuracy, "best_cost": best.cost}
+        | interval(costs).within(0).columns("cost")
+        | interval(savings).within(most=1).columns("saving")
+        | {
+            "reached": reached,
+            "reason": joined_reasons(
+                results.missing(ONLINE)
+                or not_reached(reached, costs.size, "the best service's accuracy is not reached"),
+                "" if best.cost > 0 else "the best service costs nothing",
+            ),
+        }
+    )
+
+
+def _paper_savings(dataset: str) -> dict[str, float | None]:
+    paper = printed_of(dataset).get("paper")
+    if not paper:
+        return {}
+    return {
+        "paper_accuracy": paper["best_api"]["accuracy_pct"] / 100,
+        "paper_best_cost": paper["best_api"]["cost"],
+        "paper_cost": paper["frugalmct_cost_at_that_accuracy"],
+        "paper_saving": paper["saving_pct"] / 100,
+    }
+
+
+def reading(table: pd.DataFrame) -> list[str]:
+    table = table.dropna(subset=["saving"])
+    if table.empty:
+        return ["No dataset has a saving in this run."]
+    least, most = table.loc[table["saving"].idxmin()], table.loc[table["saving"].idxmax()]
+    same = table.dropna(subset=["paper_saving"])
+    beside = f" The paper's mean over the same datasets is {percent(same['paper_saving'].mean(), 0)}."
+    return [
+        f"The mean saving is {percent(table['saving'].mean(), 0)} over {len(table)} datasets."
+        + (beside if len(same) else ""),
+        f"It is least on {least['dataset']} ({percent(least['saving'], 0)}) and most on "
+        f"{most['dataset']} ({percent(most['saving'], 0)}).",
+    ]
+
+
+shown = without_columns("repetitions", "task", "data")
+
+
+FRUGAL, SERVICE = look_of(ONLINE), look_of(BEST_SINGLE)
+
+
+@picture(HEADLINE, "dataset", "best_cost")
+def plot(table: pd.DataFrame) -> Figure:
+    """Costs on the left, logarithmic since they span four powers of ten; the share saved on the right."""
+    figure = Figure(figsize=(8.2, 1.5 + 0.36 * len(table)))
+    costs, shares = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
+    places = np.arange(len(table))
+    _costs(costs, table, places)
+    _shares(shares, table, places)
+    costs.set_yticks(places, [short(str(name), 18) for name in table["dataset"]])
+    costs.set_ylim(len(table) - 0.4, -0.6)
+    title_of(figure, HEADLINE)
+    legend_below(figure, [costs, shares], 3)
+    return figure
+
+
+def _costs(axis: Axes, table: pd.DataFrame, places: np.ndarray) -> None:
+    ours, service = table["cost"], table["best_cost"]
+    axis.hlines(places, ours, service, color=FRUGAL.color, alpha=0.35, linewidth=3)
+    axis.plot(service, places, SERVICE.marker, color=SERVICE.color, markersize=7, label="best service")
+    axis.plot(ours, places, FRUGAL.marker, color=FRUGAL.color, markersize=7, label="FrugalMCT, this run")
+    if "paper_cost" in table:
+        axis.plot(
+            table["paper_cost"],
+            places,
+            "o",
+            markerfacecolor="none",
+            color=PAPER_COLOR,
+            markersize=7,
+            label="FrugalMCT, paper",
+        )
+    for place in places[ours.isna().to_numpy()]:
+        axis.annotate(
+            "not reached", (service.iloc[place], place), (-8, 0), textcoords="offset points",
+            ha="right", va="center", fontsize=8, color=INK,
+        )  # fmt: skip
+    if (pd.concat([ours, service]).dropna() > 0).all():
+        plain_log(axis.xaxis)
+    axis.set_xlabel(COST_LABEL)
+    axis.grid(axis="x")
+
+
+def _shares(axis: Axes, table: pd.DataFrame, places: np.ndarray) -> None:
+    if "paper_saving" in table:
+        axis.barh(places + 0.19, 100 * table["paper_saving"], 0.36, color="#d4d4d4", label="saving, paper")
+    ours = 100 * table["saving"].to_numpy(dtype=float)
+    axis.barh(places - 0.19, ours, 0.36, color=FRUGAL.color, label="saving, this run")
+    for place, share in zip(places, ours, strict=True):
+        if np.isfinite(share):
+            axis.annotate(
+                f"{share:.0f} %", (max(share, 0), place - 0.19), (3, 0), textcoords="offset points",
+                va="center", fontsize=7.5, color=INK,
+            )  # fmt: skip
+    # A loss of several times the cost would leave no room for the savings; its number still says so.
+    axis.set_xlim(max(min(0, np.nanmin(ours, initial=0)), -50), 112)
+    axis.set_xlabel("saving (%)")
+    axis.tick_params(axis="y", length=0)
+    axis.grid(axis="x")

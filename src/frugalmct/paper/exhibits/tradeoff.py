@@ -1,0 +1,269 @@
+"""Accuracy against cost: what each method gives for the money."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from frugalmct.paper.columns import ACCURACY, BASE, BUDGET, COST, DATASET, METHOD, REPETITION, STATUS, Column
+from frugalmct.paper.curves import mean_by_budget
+from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.intervals import with_intervals
+from frugalmct.paper.looks import SERVICE_LOOK, look_of, name_of
+from frugalmct.paper.names import (
+    DAP,
+    FRUGALML,
+    MAJORITY,
+    OFFLINE,
+    ONLINE,
+    ORACLE,
+    RANDOM_MIX,
+    SINGLE,
+    WEIGHTED,
+)
+from frugalmct.paper.plotting import (
+    COST_LABEL,
+    grid_shape,
+    has_bands,
+    legend_below,
+    means_of,
+    panels,
+    picture,
+    short,
+    title_of,
+)  # fmt: skip
+from frugalmct.paper.wording import points
+
+TITLE = "Accuracy and cost trade-offs"
+SECTION = "paper"
+NEEDS = ("selections", "baselines")
+COLUMNS = (
+    DATASET, METHOD, BUDGET, REPETITION, ACCURACY, COST, STATUS, BASE,
+    Column("delta", "the share of the add-on budget kept back when the dual price is set"),
+    Column("dual_price", "the multiplier of cost at which items were routed; empty for methods without one"),
+)  # fmt: skip
+CAPTION = """
+The paper's accuracy-cost trade-offs, one panel per dataset: FrugalMCT online and offline, the dummy
+predictor (DAP) and FrugalML as curves over budgets, single services as crosses, the best service's
+accuracy as a dotted line; per dataset also larger, with both votes. Beyond the paper: 95 % bands over
+repetitions; the oracle (true accuracies known), which leaves the panel at the top; and in the table
+random_mix (the same money spent blindly) and ideal_combiner (the oracle, and for every item the best of
+the base's, the add-on's and the combined answer). The table has one row per method, budget and
+repetition; status says how it went, or why a cell is empty.
+"""
+DIFFERS = (
+    "Beyond the paper: 95 % bands, the oracle, and a random mix. The table has means over repetitions, "
+    "in per cent; every run is in tables/tradeoff.csv."
+)
+HEADLINE = "Accuracy and cost"
+
+
+def build(inputs: Inputs, settings: dict[str, Any]) -> pd.DataFrame:
+    """All rows of the methods that plan, then of the baselines."""
+    parts = [inputs.rows("selections"), inputs.rows("baselines")]
+    records = [record for part in parts for record in part.to_dict("records")]
+    return pd.DataFrame(records)
+
+
+def reading(table: pd.DataFrame) -> list[str]:
+    means = mean_by_budget(table)
+    lines = []
+    for other in (FRUGALML, DAP):
+        if {ONLINE, other} <= set(means):
+            lead = (means[ONLINE] - means[other]).dropna()
+            lines.append(
+                f"Against {name_of(other)} FrugalMCT is {points(lead.mean())} on average over budgets, "
+                f"between {points(lead.min())} and {points(lead.max())}."
+            )
+    return lines
+
+
+SHOWN_METHODS = (ONLINE, OFFLINE, DAP, FRUGALML, RANDOM_MIX, ORACLE)
+SHOWN_COLUMNS = tuple(
+    Column(method.removeprefix("frugalmct_"), f"mean accuracy of {name_of(method)}", "share")
+    for method in SHOWN_METHODS
+)
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The long table is for programs; people get the means, one row per budget."""
+    means = mean_by_budget(table)
+    chosen = means[[method for method in SHOWN_METHODS if method in means]].dropna(how="all")
+    return chosen.rename(columns=lambda method: method.removeprefix("frugalmct_")).reset_index()
+
+
+CURVES = (ONLINE, OFFLINE, DAP, FRUGALML, ORACLE)
+POINTS = (MAJORITY, WEIGHTED)
+# Width and height of the panels in points, about.
+SMALL_PANEL, LARGE_PANEL = (185.0, 140.0), (400.0, 225.0)
+# Where a service's name may stand, the best first: right or left, below or above.
+OFFSETS = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1), (1, 0), (-1, 0))
+SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@picture(HEADLINE, "dataset", "method", "accuracy", "cost")
+def plot(table: pd.DataFrame) -> Figure:
+    """One panel per dataset."""
+    datasets = list(table["dataset"].unique())
+    rows, columns = grid_shape(len(datasets))
+    figure = Figure(figsize=(3.15 * columns + 0.3, 2.55 * rows + 0.9))
+    axes = panels(figure, len(datasets))
+    for axis, dataset in zip(axes, datasets, strict=True):
+        _panel(axis, table[table["dataset"] == dataset], small=True)
+        axis.set_title(dataset)
+    for axis in axes[-columns:]:
+        axis.set_xlabel(COST_LABEL)
+    for axis in axes[::columns]:
+        axis.set_ylabel("accuracy (%)")
+    title_of(figure, _title(table))
+    legend_below(figure, axes, 2 if columns == 1 else 3)
+    return figure
+
+
+@picture(HEADLINE, "dataset", "method", "accuracy", "cost")
+def plot_each(table: pd.DataFrame) -> Figure:
+    """One dataset, larger, with the votes beside the curves."""
+    figure = Figure(figsize=(6.4, 4.6))
+    axis = figure.subplots()
+    _panel(axis, table, small=False)
+    axis.set_xlabel(COST_LABEL)
+    axis.set_ylabel("accuracy (%)")
+    title_of(figure, f"{table['dataset'].iloc[0]}: {_title(table)[0].lower()}{_title(table)[1:]}")
+    legend_below(figure, [axis], 3)
+    return figure
+
+
+def _title(table: pd.DataFrame) -> str:
+    return f"{HEADLINE} ({means_of(table)})"
+
+
+def _panel(axis: Axes, rows: pd.DataFrame, small: bool) -> None:
+    shown = [_curve(axis, rows, method) for method in CURVES]
+    services = _services(axis, rows, small)
+    shown += [services, _best_line(axis, services)]
+    if not small:
+        shown += [_vote(axis, rows, method) for method in POINTS]
+    heights = np.concatenate([np.ravel(part) for part in shown])
+    room = 0.06 * (np.ptp(heights) or 1)
+    # A band may be far wider than the curves differ, with few repetitions: the curves set the scale.
+    axis.set_ylim(heights.min() - 1.6 * room, heights.max() + room)
+    axis.set_xlim(left=-0.03 * axis.get_xlim()[1])
+    axis.grid(True)
+    _name_services(axis, rows, small)
+
+
+def _curve(axis: Axes, rows: pd.DataFrame, method: str) -> np.ndarray:
+    """Draws one method's means and band; returns the heights that must be seen."""
+    own = rows[rows["method"] == method]
+    if own.empty:
+        return np.array([])
+    curve = with_intervals(own, ["budget"], "accuracy", "cost").sort_values("budget")
+    cost, percent, half = (curve[name].to_numpy() for name in ("cost", "accuracy", "half"))
+    percent, half = 100 * percent, 100 * half
+    look, faint = look_of(method), method == ORACLE
+    axis.plot(
+        cost,
+        percent,
+        look.line,
+        color=look.color,
+        linewidth=2.4 if method == ONLINE else 1.3,
+        alpha=0.75 if faint else 1,
+        label=look.name,
+        zorder=2 if faint else 3.5 if method == OFFLINE else 3,
+    )
+    if not faint and has_bands(own):
+        axis.fill_between(cost, percent - half, percent + half, color=look.color, alpha=0.12, linewidth=0)
+    return np.array([]) if faint and len(percent) > 3 else percent
+
+
+def _services(axis: Axes, rows: pd.DataFrame, small: bool) -> np.ndarray:
+    own = rows[rows["method"].astype(str).str.startswith(SINGLE)]
+    if own.empty:
+        return np.array([])
+    points = with_intervals(own, ["method"], "accuracy", "cost").sort_values("cost")
+    percent = 100 * points["accuracy"].to_numpy()
+    axis.plot(
+        points["cost"],
+        percent,
+        linestyle="none",
+        marker=SERVICE_LOOK.marker,
+        markersize=5.5 if small else 7,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        color=SERVICE_LOOK.color,
+        label="single services",
+        zorder=5,
+    )
+    return percent
+
+
+def _name_services(axis: Axes, rows: pd.DataFrame, small: bool) -> None:
+    """Each name on that side of its point where it covers least of the curves and of other names."""
+    own = rows[rows["method"].astype(str).str.startswith(SINGLE)]
+    points = own.groupby("method", sort=False)[["cost", "accuracy"]].mean()
+    size, panel = (6.5, SMALL_PANEL) if small else (8, LARGE_PANEL)
+    taken = _traces(axis, panel)
+    for method, (cost, accuracy) in points.iterrows():
+        name = short(look_of(str(method)).name, 18)
+        spot = _in_points(axis, panel, np.array([[cost, 100 * accuracy]]))[0]
+        box = np.array([0.62 * size * len(name), 1.2 * size])
+        offset = min(OFFSETS, key=lambda offset: _covered(spot + _corner(offset, box), box, taken, panel))
+        corner = spot + _corner(offset, box)
+        taken = np.vstack([taken, corner + box * np.array([[x, y] for x in SPREAD for y in SPREAD])])
+        axis.annotate(
+            name, (cost, 100 * accuracy), tuple(_corner(offset, box)), textcoords="offset points",
+            fontsize=size, color=SERVICE_LOOK.color, va="bottom", ha="left", zorder=6,
+        )  # fmt: skip
+
+
+def _in_points(axis: Axes, panel: tuple[float, float], places: np.ndarray) -> np.ndarray:
+    """Data to typographic points from the panel's lower left corner; its size is known well enough."""
+    low = np.array([axis.get_xlim()[0], axis.get_ylim()[0]])
+    high = np.array([axis.get_xlim()[1], axis.get_ylim()[1]])
+    return (places - low) / (high - low) * np.array(panel)
+
+
+def _traces(axis: Axes, panel: tuple[float, float]) -> np.ndarray:
+    """Points along all that is drawn, close enough to one another for a name not to fit between."""
+    pieces = [np.empty((0, 2))]
+    for line in axis.lines:
+        drawn = np.column_stack(line.get_data()).astype(float)
+        if line.get_linestyle() == "None":
+            pieces.append(_in_points(axis, panel, drawn))
+        elif len(drawn) > 1 and line.get_transform() == axis.transData:
+            ends = _in_points(axis, panel, drawn)
+            along = np.linspace(0, 1, 30)[:, None]
+            pieces += [start + along * (end - start) for start, end in pairwise(ends)]
+    return np.vstack(pieces)
+
+
+def _corner(offset: tuple[int, int], box: np.ndarray) -> np.ndarray:
+    """The lower left corner of a name, from its point: to the right or left, above, below or beside."""
+    x, y = offset
+    return np.array([5 if x > 0 else -5 - box[0] if x < 0 else -box[0] / 2, (y - 1) * box[1] / 2 + 3 * y])
+
+
+def _covered(corner: np.ndarray, box: np.ndarray, taken: np.ndarray, panel: tuple[float, float]) -> float:
+    inside = ((taken > corner - 1) & (taken < corner + box + 1)).all(axis=1).sum()
+    outside = (corner < 0).any() or (corner + box > np.array(panel)).any()
+    return inside + 1000 * outside
+
+
+def _best_line(axis: Axes, services: np.ndarray) -> np.ndarray:
+    if len(services):
+        axis.axhline(services.max(), color=SERVICE_LOOK.color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    return np.array([])
+
+
+def _vote(axis: Axes, rows: pd.DataFrame, method: str) -> np.ndarray:
+    own = rows[rows["method"] == method]
+    if own.empty:
+        return np.array([])
+    look, height = look_of(method), 100 * own["accuracy"].mean()
+    axis.plot(
+        own["cost"].mean(), height, look.marker, color=look.color, label=look.name, markersize=7, zorder=4
+    )
+    return np.array([height])

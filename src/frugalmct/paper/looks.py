@@ -1,0 +1,71 @@
+"""How a method is called and drawn: the same name, colour and mark in every figure and in the report."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from frugalmct.paper.names import (
+    BEST_SINGLE,
+    DAP,
+    DUMMY,
+    FRUGALMCT,
+    FRUGALML,
+    MAJORITY,
+    OFFLINE,
+    ONLINE,
+    ORACLE,
+    RANDOM_MIX,
+    SINGLE,
+    WEIGHTED,
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """A method's name for readers, and its line: distinct in colour and in dashes or mark."""
+
+    name: str
+    color: str
+    line: str = "-"
+    marker: str = "o"
+
+
+# Okabe and Ito's palette, whose colours the colour-blind can distinguish.
+LOOKS = {
+    ONLINE: Look("FrugalMCT", "#d55e00", "-", "o"),
+    OFFLINE: Look("FrugalMCT offline", "#000000", "--", "s"),
+    DAP: Look("DAP (dummy predictor)", "#7d7d7d", "-.", "v"),
+    FRUGALML: Look("FrugalML", "#0072b2", "-", "D"),
+    MAJORITY: Look("Majority vote", "#009e73", ":", "^"),
+    WEIGHTED: Look("Weighted majority vote", "#cc79a7", ":", "P"),
+    BEST_SINGLE: Look("Best service", "#4d4d4d", ":", "X"),
+    RANDOM_MIX: Look("Random mix", "#b59f00", ":", "."),
+    ORACLE: Look("Oracle", "#56b4e9", "-", "."),
+}
+ALIASES = {FRUGALMCT: ONLINE, "online": ONLINE, "offline": OFFLINE}
+SERVICE_LOOK = Look("Single service", "#4d4d4d", ":", "X")
+OTHER_COLORS = ("#332288", "#882255", "#117733", "#999933", "#aa4499")
+
+
+def look_of(method: str) -> Look:
+    """A known method's look; a service or a method of somebody else's gets one under its own name."""
+    method = ALIASES.get(method, method)
+    if method in LOOKS:
+        return LOOKS[method]
+    if method.startswith(SINGLE):
+        return replace(SERVICE_LOOK, name=method.removeprefix(SINGLE))
+    return Look(method, OTHER_COLORS[sum(method.encode()) % len(OTHER_COLORS)])
+
+
+def name_of(method: str) -> str:
+    return look_of(method).name
+
+
+def predictor_name(predictor: str) -> str:
+    return "dummy (DAP)" if predictor == DUMMY else predictor.replace("_", " ")
+
+
+def in_order(methods: Iterable[str]) -> list[str]:
+    """Known methods in the order above, services and others after them as they come."""
+    places = {method: place for place, method in enumerate(LOOKS)}
+    known = list(dict.fromkeys(methods))
+    return sorted(known, key=lambda method: places.get(ALIASES.get(method, method), len(places)))

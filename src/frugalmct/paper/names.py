@@ -1,0 +1,23 @@
+"""Methods by name, as in the column `method`; `looks` says how readers see them."""
+
+ONLINE, OFFLINE = "frugalmct_online", "frugalmct_offline"
+DAP, FRUGALML = "dap", "frugalml"
+MAJORITY, WEIGHTED = "majority_vote", "weighted_majority_vote"
+# Limits and yardsticks: true accuracies known; the same with the best of three answers; money spent blindly.
+ORACLE, IDEAL, RANDOM_MIX = "oracle", "ideal_combiner", "random_mix"
+SINGLE = "single:"
+BEST_SINGLE = "best_single"
+# The paper's word where it does not tell online from offline.
+FRUGALMCT = "frugalmct"
+
+DUMMY = "mean"
+"""The predictor that the paper calls dummy; as a method of the long table it is `dap`."""
+
+# What files of ours say of themselves, in a figure's description and in a dataset's headline.
+MADE_BY = "frugalmct.paper"
+DONE = "is done"
+
+
+def single(service: str) -> str:
+    """The method that asks this service alone."""
+    return f"{SINGLE}{service}"

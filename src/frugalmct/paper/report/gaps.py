@@ -1,0 +1,64 @@
+"""Everything that could not be had in a run, and why, in sentences."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from frugalmct.errors import listed
+from frugalmct.paper.printed import printed, shows_labels
+
+NOT_MADE = "it was not made in this run"
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+def gap_lines(
+    tables: Tables, missing: Mapping[str, str], datasets: list[str], settings: Mapping[str, Any]
+) -> list[str]:
+    lines = [
+        *(f"Table {name}: {reason}." for name, reason in missing.items()),
+        *_stand_ins(datasets, settings),
+        *(line for name, content in tables.items() for line in _of_table(name, content)),
+    ]
+    return list(dict.fromkeys(lines))
+
+
+def missing_because(name: str, tables: Tables, datasets: list[str]) -> str:
+    """Why an item of the report has no table or picture, though none failed."""
+    statistics = tables.get("dataset_statistics", pd.DataFrame())
+    simulated = "data" in statistics and (statistics["data"] == "simulated").any()
+    if name == "simulation_fidelity" and datasets and not simulated:
+        return "no dataset of this run is simulated"
+    if name == "label_distribution" and datasets and not any(map(shows_labels, datasets)):
+        shown = listed(name for name in printed() if shows_labels(name))
+        return f"the paper shows the labels of {shown}, which is not among the datasets run"
+    return NOT_MADE
+
+
+def _stand_ins(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str]:
+    """The studies that the paper makes on datasets that were not run."""
+    if not datasets:
+        return
+    wanted = settings.get("case_study", {}).get("dataset")
+    if wanted and wanted not in datasets:
+        yield (
+            f"Case study, runtimes, labels, examples and solvers: {wanted} is not among the datasets run; "
+            "others stand in for it, and the paper's numbers cannot be compared."
+        )
+    lacking = [name for name in settings.get("training_size", {}) if name not in datasets]
+    if lacking:
+        yield f"Accuracy and training size: {listed(lacking)} are not shown: they are not run."
+
+
+def _of_table(name: str, content: pd.DataFrame) -> Iterator[str]:
+    """Rows that say why they lack something."""
+    reasons = content["reason"] if "reason" in content else pd.Series(index=content.index, dtype=object)
+    if "status" in content:
+        status = content["status"].astype(str)
+        reasons = reasons.where(reasons.notna(), status.where(status.str.startswith(("failed", "skipped"))))
+    keys = [key for key in ("dataset", "datasets", "method", "solver", "target") if key in content]
+    keys += ["service"] if name == "service_prices" else []
+    for place, reason in reasons.dropna().items():
+        row = content.loc[place]
+        yield f"Table {name}, {', '.join(str(row[key]) for key in keys)}: {reason}."

@@ -1,0 +1,78 @@
+"""What one run made, as the report reads it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from frugalmct.errors import FrugalError
+from frugalmct.paper.exhibit import load_exhibit
+from frugalmct.paper.report.gaps import NOT_MADE, missing_because
+from frugalmct.paper.report.verdicts import dropped_services
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one run made: tables and figures by name, its settings, and why what is missing is missing."""
+
+    tables: dict[str, pd.DataFrame]
+    figures: dict[str, Path]
+    settings: dict[str, Any]
+    missing: dict[str, str]
+
+    @classmethod
+    def read(cls, tables: Iterable[str | Path], figures: Iterable[str | Path], settings: dict) -> "Run":
+        """A file that is not there, is empty or cannot be read becomes a gap, never a stop.
+
+        Figures are named after their exhibit, and after a slash their dataset where they have one.
+        """
+        found, missing = {}, {}
+        for path in map(Path, tables):
+            if not path.is_file():
+                missing[path.stem] = NOT_MADE
+                continue
+            try:
+                content = load_exhibit(path.stem).read(path)
+            except FrugalError as error:
+                missing[path.stem] = f"its file cannot be read ({str(error).rstrip('.')})"
+                continue
+            if content.empty:
+                missing[path.stem] = "it has no rows in this run"
+            else:
+                found[path.stem] = content
+        drawings = {figure_name(path): path for path in map(Path, figures) if path.suffix == ".svg"}
+        existing = {name: path for name, path in drawings.items() if path.is_file()}
+        return cls(found, existing, settings, missing)
+
+    @property
+    def statistics(self) -> pd.DataFrame:
+        return self.tables.get("dataset_statistics", pd.DataFrame())
+
+    def of_kind(self, kind: str) -> list[str]:
+        """The datasets whose data are `simulated`, in the authors' `release`, or `recorded` by a user."""
+        if "data" not in self.statistics:
+            return []
+        return [str(name) for name in self.statistics.loc[self.statistics["data"] == kind, "dataset"]]
+
+    @property
+    def simulated(self) -> list[str]:
+        return self.of_kind("simulated")
+
+    @property
+    def datasets(self) -> list[str]:
+        return [str(name) for name in self.statistics["dataset"]] if "dataset" in self.statistics else []
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """Dataset -> the services left out since their answers are missing."""
+        return dropped_services(self.statistics)
+
+    def why_missing(self, name: str) -> str:
+        return self.missing.get(name) or missing_because(name, self.tables, self.datasets)
+
+
+def figure_name(path: Path) -> str:
+    """`tradeoff`, or `tradeoff/PASCAL` of one dataset."""
+    return path.stem if path.parent.name == "figures" else f"{path.parent.name}/{path.stem}"

@@ -1,0 +1,12 @@
+"""The studies, one line each. Apart from the package itself: a new line makes no other study again."""
+
+STUDIES = (
+    "case_study",
+    "per_label",
+    "predictors",
+    "runtime",
+    "solver_agreement",
+    "solver_runtime",
+    "training_size",
+    "worked_examples",
+)

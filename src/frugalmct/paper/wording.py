@@ -1,0 +1,29 @@
+"""How readings and tables of the report say numbers."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from frugalmct.paper.columns import MONEY
+
+
+def percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def points(share: float) -> str:
+    return f"{100 * share:+.1f} points"
+
+
+def money(cost: float) -> str:
+    return f"{cost:.3g} {MONEY}"
+
+
+def without_columns(*columns: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """The table without these columns, nor empty ones: the report has no room for them."""
+
+    def shown(table: pd.DataFrame) -> pd.DataFrame:
+        empty = [column for column in table if table[column].isna().all()]
+        return table.drop(columns=[*columns, *empty], errors="ignore")
+
+    return shown

@@ -1,0 +1,150 @@
+"""Plans: what to do at a budget, chosen by trying it on training items held out for that."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalmct.checks import MAX_MONEY
+from frugalmct.errors import FrugalError
+from frugalmct.estimates import Estimates
+from frugalmct.files import write_text
+from frugalmct.values import MAX_SERVICES, REMAKE, Fields, json_in
+
+if TYPE_CHECKING:
+    from frugalmct.market import Market
+
+AUTO = "auto"
+DELTA = 0.01
+# The paper's candidates: δ = α log N / N.
+ALPHAS = range(-10, 11)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do at one budget: the base always asked, the buffer δ, and the dual price once it is known."""
+
+    budget: float
+    base: int
+    delta: float
+    dual_price: float = math.nan
+
+    @classmethod
+    def from_dict(cls, values: Any, *, priced: bool) -> "Plan":
+        """Read back from a file, with its dual price or without."""
+        fields = Fields("a plan", values)
+        plan = cls(
+            budget=fields.number("budget", least=0, most=MAX_MONEY),
+            base=fields.whole("base", most=MAX_SERVICES - 1),
+            delta=fields.number("delta", least=-10, most=1),
+            dual_price=fields.number("dual_price", least=0) if priced else math.nan,
+        )
+        fields.done()
+        return plan
+
+    def priced(self, training: Estimates) -> "Plan":
+        """With the dual price that the training items give."""
+        return replace(self, dual_price=training.dual_price(self.budget, self.delta))
+
+
+def make_plans(
+    candidates: Sequence[Estimates],
+    held_out: NDArray[np.int64],
+    budgets: Sequence[float],
+    delta: float | str = DELTA,
+) -> list[Plan]:
+    """Base and δ for every budget, not priced yet, by the accuracy reached on the held-out rows.
+
+    Each candidate holds one base's estimates of the training items; dual prices come from the rows that are
+    not held out. No forest is grown for it: estimates of training items are out of sample.
+    """
+    deltas = deltas_to_try(delta, len(candidates[0]))
+    if len(candidates) == 1 and len(deltas) == 1:
+        return [Plan(float(budget), candidates[0].base, deltas[0]) for budget in budgets]
+    kept = np.setdiff1d(np.arange(len(candidates[0])), held_out)
+    trials = [_Trial(candidate.rows(kept), candidate.rows(held_out)) for candidate in candidates]
+    return [_best_plan(trials, budget, deltas) for budget in budgets]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A base: dual prices come from some of the training items, and are tried on the others."""
+
+    priced_on: Estimates
+    tried_on: Estimates
+
+    def score(self, budget: float, delta: float) -> float:
+        """Mean accuracy reached."""
+        choices = self.tried_on.route(budget, self.priced_on.dual_price(budget, delta))
+        return float(self.tried_on.reached(choices).mean())
+
+
+def _best_plan(trials: Sequence[_Trial], budget: float, deltas: Sequence[float]) -> Plan:
+    """First the base, at the ordinary δ; then δ for that base: as the paper does, one after the other."""
+    usual = min(deltas, key=lambda delta: abs(delta - DELTA))
+    affordable = [trial for trial in trials if trial.priced_on.base_cost <= budget]
+    best = max(affordable, key=lambda trial: trial.score(budget, usual))
+    delta = max(deltas, key=lambda delta: (best.score(budget, delta), -abs(delta - DELTA)))
+    return Plan(float(budget), best.priced_on.base, delta)
+
+
+def bases_to_try(market: "Market", base: str) -> list[int]:
+    """The service of that name, or every one for `auto`."""
+    return list(range(len(market.services))) if base == AUTO else [market.service_index(base)]
+
+
+def check_budget(where: str, prices: NDArray[np.float64], budget: float, bases: Sequence[int]) -> None:
+    """That a budget pays for some base."""
+    cheapest = min(float(prices[base]) for base in bases)
+    if isinstance(budget, bool) or not isinstance(budget, Real) or not cheapest <= budget < math.inf:
+        raise FrugalError(
+            f"{where}: the budget {budget!r} does not pay for the base service, which every "
+            f"item is sent to; give a number of at least {cheapest:g}."
+        )
+
+
+def deltas_to_try(delta: float | str, items: int) -> list[float]:
+    """The given δ, or the paper's candidates for `auto`."""
+    if delta == AUTO:
+        # Never above 1: for a handful of items log N / N is large.
+        return [min(alpha * math.log(items) / items, 1.0) for alpha in ALPHAS]
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not -10 <= delta <= 1:
+        raise FrugalError(
+            f"delta is {delta!r}; it must be `auto` or a number from -10 to 1, such as {DELTA}."
+        )
+    return [float(delta)]
+
+
+def plan_near(plans: Sequence[Plan], prices: NDArray[np.float64], budget: float) -> Plan:
+    """The plan of that budget; where there is none, that of the nearest one, for this budget.
+
+    Base and buffer are then those found for the neighbour: nothing is tuned again.
+    """
+    affordable = [plan for plan in plans if prices[plan.base] <= budget]
+    if not affordable:
+        cheapest = min(float(prices[plan.base]) for plan in plans)
+        raise FrugalError(
+            f"A study's budget is {budget:g}, but every base that was learnt costs at least {cheapest:g}; "
+            "raise the study's budget, or add it to the dataset's budgets."
+        )
+    nearest = min(affordable, key=lambda plan: abs(plan.budget - budget))
+    return Plan(float(budget), nearest.base, nearest.delta)
+
+
+def save_plans(plans: Sequence[Plan], path: str | Path) -> None:
+    """JSON; dual prices stay behind, since they follow from the estimates at hand."""
+    rows = [{"budget": plan.budget, "base": plan.base, "delta": plan.delta} for plan in plans]
+    write_text(path, json.dumps(rows, indent=1) + "\n")
+
+
+def load_plans(path: str | Path) -> list[Plan]:
+    with json_in(path, "plans file", REMAKE) as rows:
+        if not isinstance(rows, list):
+            raise FrugalError("it holds no list of plans")
+        return [Plan.from_dict(row, priced=False) for row in rows]

@@ -1,0 +1,131 @@
+"""What is learnt at a state, the services asked so far: how to combine their answers, and what to expect.
+
+A state is a sorted tuple of services. Its combiner makes one answer out of theirs, whoever was asked first;
+its model estimates from these answers how accurate it is to stop there, and to ask each service beside.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack, issparse
+
+from frugalmct.cascade import State
+from frugalmct.combine.learned import COMBINER, LearnedCombiner
+from frugalmct.combine.weight_threshold import combine
+from frugalmct.errors import FrugalError
+from frugalmct.features import FeatureMap, Matrix
+from frugalmct.market import Evidence
+from frugalmct.predict import Predictor
+from frugalmct.sparse import sorted_labels
+from frugalmct.values import Fields, shown
+
+PAPER = "weight_threshold"
+# What is never chosen: stopping is worth at least 0.
+NEVER = -np.inf
+
+Described = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class PaperCombiner:
+    """The paper's (w, θ), of a service with itself or of two."""
+
+    weight: float
+    threshold: float
+    labels_per_item: int | None = None
+    abstain: bool = True
+
+    def apply(self, answers: Sequence[csr_matrix]) -> csr_matrix:
+        return combine(
+            answers[0],
+            answers[-1],
+            self.weight,
+            self.threshold,
+            labels_per_item=self.labels_per_item,
+            abstain=self.abstain,
+        )
+
+    def to_arrays(self) -> Described:
+        return {"combiner": PAPER} | asdict(self), {}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "PaperCombiner":
+        fields = Fields("a combiner", values)
+        fields.take("combiner")
+        found = cls(
+            fields.number("weight", least=0, most=1),
+            fields.number("threshold", least=0, most=1),
+            fields.optional_whole("labels_per_item", least=1),
+            fields.flag("abstain"),
+        )
+        fields.done()
+        return found
+
+
+Combiner = PaperCombiner | LearnedCombiner
+
+
+def combiner_from_arrays(described: Any, arrays: Mapping[str, np.ndarray], services: int) -> Combiner:
+    """What `to_arrays` of either gave, for that many services."""
+    kind = described.get("combiner") if isinstance(described, Mapping) else None
+    if kind == PAPER and services <= 2:
+        return PaperCombiner.from_dict(described)
+    if kind != COMBINER:
+        raise FrugalError(f"the combiner of {services} services is {shown(kind)}")
+    combiner = LearnedCombiner.from_arrays(described, arrays)
+    if combiner.services != services:
+        raise FrugalError(f"a combiner of {combiner.services} services is given for {services}")
+    return combiner
+
+
+@dataclass(frozen=True)
+class StateFeatures:
+    """What a model sees of an item: the columns of every answer so far, and the item's own numbers once."""
+
+    features: FeatureMap
+    labels: int
+
+    def table(self, answers: Sequence[Evidence]) -> Matrix:
+        """One row per item; labels never learnt from have no column."""
+        first, *others = [self._learnt(answer) for answer in answers]
+        parts = [self.features.transform(first)]
+        if others and self.features.kind != "given":
+            alone = FeatureMap(self.features.kind)
+            parts += [alone.transform(replace(answer, given=None)) for answer in others]
+        if len(parts) == 1:
+            return parts[0]
+        return hstack(parts, format="csr", dtype=np.float32) if issparse(parts[0]) else np.hstack(parts)
+
+    def can_give(self, columns: int, services: int) -> bool:
+        """Whether so many answers have so many columns."""
+        if self.features.kind == "given":
+            return self.features.can_give(columns, self.labels)
+        each, rest = divmod(columns - self.features.given, services)
+        return not rest and FeatureMap(self.features.kind).can_give(each, self.labels)
+
+    def _learnt(self, answer: Evidence) -> Evidence:
+        if self.features.kind != "labels" or len(answer.labels) <= self.labels:
+            return answer
+        scores = sorted_labels(answer.scores[:, : self.labels])
+        return Evidence(scores, answer.labels[: self.labels], answer.given)
+
+
+@dataclass(frozen=True, eq=False)
+class StateModel:
+    """A predictor of the accuracy of stopping, then of asking each of the choices beside."""
+
+    choices: State
+    predictor: Predictor
+    services: int
+
+    def estimate(self, table: Matrix) -> NDArray[np.float64]:
+        return self.wide(self.predictor.estimate(table))
+
+    def wide(self, estimates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(items, 1 + services): what is no choice is never chosen."""
+        table = np.full((len(estimates), 1 + self.services), NEVER)
+        table[:, [0, *(1 + choice for choice in self.choices)]] = estimates
+        return table

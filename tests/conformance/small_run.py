@@ -1,0 +1,146 @@
+"""A run of two small simulated datasets, as the workflow makes it, through files; only what is asked for."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+from helpers import BLOCKS
+
+from frugalmct.paper.exhibit import STAGES, STUDY, Inputs, load_exhibit, make_exhibit
+from frugalmct.paper.stages.baselines import sweep_baselines
+from frugalmct.paper.stages.combine import Combination
+from frugalmct.paper.stages.estimate import RepetitionEstimates, learning_for
+from frugalmct.paper.stages.select import sweep_all
+from frugalmct.paper.studies.case import Case
+from frugalmct.paper.tables import write_table
+from frugalmct.plans import save_plans
+from frugalmct.sources import load_market
+from frugalmct.splits import split
+
+# Dataset -> the share of its items that leaves about two hundred.
+SCALES = {"PASCAL": 0.02, "COCO": 0.0016}
+STUDIED = "COCO"
+REPETITIONS = (0, 1)
+BUDGETS = [0.01, 3.0, 6.0, 12.0, 30.0]
+SEED = 3
+SHARED = {"silence": "abstain", "seed": SEED}
+FOREST = {"predictor": "random_forest", "options": {"trees": 5, "leaf": 10}} | SHARED
+DUMMY = {"predictor": "mean", "options": {}} | SHARED
+ENDINGS = {"markets": "npz", "splits": "npz", "combinations": "json", "estimates": "npz", "plans": "json"}
+
+
+@dataclass(frozen=True)
+class Made:
+    table: Path
+    figures: list[Path]
+    caption: Path
+
+
+class SmallRun:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for dataset in SCALES:
+            self._stages(dataset)
+        # Methods are cached by what they are asked for.
+        self.study, self.make = cache(self._study), cache(self._make)
+
+    def file(self, stage: str, dataset: str, repetition: int | None = None) -> Path:
+        ending = ENDINGS.get(stage, "csv")
+        name = dataset if repetition is None else f"{dataset}/{repetition}"
+        path = self.folder / stage / f"{name}.{ending}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _stages(self, dataset: str) -> None:
+        block = BLOCKS[dataset]
+        market = load_market(dataset, block, seed=SEED, scale=SCALES[dataset])
+        market.save(self.file("markets", dataset))
+        for repetition in REPETITIONS:
+            parts = split(len(market), seed=SEED + repetition)
+            learning = learning_for(dataset, repetition, block, FOREST)
+            combination = Combination.fit(market, parts, "SSD", learning)
+            estimates = RepetitionEstimates.fit(market, parts, combination, learning)
+            plans, metric = estimates.plans(parts, BUDGETS, 0.01), block["metric"]
+            train, test = market.subset(parts.whole_train), market.subset(parts.test)
+            chosen = sweep_all(test, combination, estimates, plans, metric, repetition, SEED)
+            beside = sweep_baselines(train, test, BUDGETS, metric, repetition, SEED)
+            for stage, made in (("splits", parts), ("combinations", combination), ("estimates", estimates)):
+                made.save(self.file(stage, dataset, repetition))
+            save_plans(plans, self.file("plans", dataset, repetition))
+            write_table(chosen, self.file("selections", dataset, repetition))
+            write_table(beside, self.file("baselines", dataset, repetition))
+
+    def _study(self, study: str) -> list[str]:
+        """Of one dataset in one repetition, through files as the workflow does it."""
+        module = import_module(f"frugalmct.paper.studies.{study}")
+        cell = (STUDIED, 0)
+        files = {
+            "market": self.file("markets", STUDIED),
+            "split": self.file("splits", *cell),
+            "combination": self.file("combinations", *cell),
+            "estimates": self.file("estimates", *cell),
+            "plans": self.file("plans", *cell),
+        }
+        known = {
+            "budget": 6.0,
+            "budgets": [3.0, 6.0],
+            "block": BLOCKS[STUDIED],
+            "seed": SEED,
+            "learning": FOREST,
+            "learnings": [FOREST, DUMMY],
+            "lacking": {},
+            "solver_study": {"items": [20, 50], "time_limit": 20.0},
+            "time_limit": 20,
+        }
+        settings = {name: known[name] for name in module.SETTINGS}
+        case = Case.load(*cell, {name: files[name] for name in module.NEEDS}, settings)
+        path = self.file(f"studies/{study}", *cell)
+        write_table(module.run(case), path)
+        return [str(path)]
+
+    def _files_of(self, need: str) -> list[str]:
+        if need == "markets":
+            return [str(self.file(need, dataset)) for dataset in SCALES]
+        if need in STAGES:
+            return [str(self.file(need, dataset, rep)) for dataset in SCALES for rep in REPETITIONS]
+        if need.startswith(STUDY):
+            return self.study(need.removeprefix(STUDY))
+        return [str(self.make(need).table)]
+
+    def _inputs(self, name: str) -> dict[str, list[str]]:
+        return {need: self._files_of(need) for need in load_exhibit(name).needs}
+
+    @staticmethod
+    def settings(name: str) -> dict:
+        known = {
+            "datasets": list(SCALES),
+            "tasks": {dataset: BLOCKS[dataset]["task"] for dataset in SCALES},
+            "prices": {dataset: BLOCKS[dataset]["prices"] for dataset in SCALES},
+            "dropped": {dataset: {} for dataset in SCALES},
+            "predictor": FOREST["predictor"],
+            "data": dict.fromkeys(SCALES, "simulated"),
+        }
+        return {key: known[key] for key in ("data", *load_exhibit(name).settings)}
+
+    def build(self, name: str) -> pd.DataFrame:
+        """What the exhibit's own `build` gives."""
+        return load_exhibit(name).build(Inputs(self._inputs(name)), self.settings(name))
+
+    def _make(self, name: str) -> Made:
+        """Its files, as its job writes them."""
+        exhibit = load_exhibit(name)
+        stems = [name] if exhibit.plot else []
+        stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(list(SCALES), [STUDIED])]
+        figures = [self.folder / "figures" / f"{stem}.{end}" for stem in stems for end in ("svg", "png")]
+        made = Made(self.file("tables", name), figures, self.folder / "captions" / f"{name}.rst")
+        make_exhibit(
+            name,
+            self._inputs(name),
+            self.settings(name),
+            str(made.table),
+            list(map(str, figures)),
+            str(made.caption),
+        )
+        return made

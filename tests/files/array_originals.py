@@ -1,0 +1,132 @@
+"""One small file of every kind that we write, and how each is loaded, saved again and used."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frugalmct.market import LabelMarket, Market
+from frugalmct.model import Learning
+from frugalmct.paper.stages.combine import Combination
+from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.sparse import label_matrix
+from frugalmct.splits import Split, split
+from frugalmct.strategy import Strategy
+
+ITEMS, LABELS = 40, ["car", "bike", "猫", "a b", "é"]
+
+
+def made_up_market() -> LabelMarket:
+    rng = np.random.default_rng(1)
+
+    def sets(scored: bool) -> Any:
+        given = rng.random((ITEMS, len(LABELS))) < 0.4
+        starts = np.concatenate([[0], np.cumsum(given.sum(axis=1))])
+        codes = np.nonzero(given)[1]
+        return label_matrix(starts, codes, rng.random(len(codes)) if scored else None, len(LABELS))
+
+    return LabelMarket(
+        name="made up",
+        task="MIC",
+        items=np.array([f"item {n}" for n in range(ITEMS)]),
+        labels=np.array(LABELS),
+        services=("cheap", "good", "科大讯飞"),
+        prices=np.array([0.5, 6.0, 10.0]),
+        truth=sets(scored=False),
+        scores=tuple(sets(scored=True) for _ in range(3)),
+        features=rng.random((ITEMS, 2)),
+    )
+
+
+class Kind(NamedTuple):
+    load: Callable[[Path], Any]
+    save: Callable[[Any, Path], None]
+    use: Callable[[Any], None]
+
+
+def _use_market(market: LabelMarket) -> None:
+    accuracy = market.service_accuracy()
+    assert np.all((accuracy >= 0) & (accuracy <= 1))
+    assert len(market.subset(np.arange(len(market))[:2])) <= 2
+    market.statistics()
+
+
+def _use_strategy(strategy: Strategy) -> None:
+    market = made_up_market()
+    if set(strategy.services) != set(market.services):
+        return
+    # A price that is another number is no damage, and the market must have it too.
+    prices = dict(zip(strategy.services, strategy.prices.tolist(), strict=True))
+    market = replace(market, prices=np.array([prices[service] for service in market.services]))
+    for budget in strategy.plans:
+        choices = strategy.decide(market, budget)
+        assert np.all((choices >= 0) & (choices < len(strategy.services)))
+        strategy.answer(market, choices, budget)
+
+
+def _use_split(parts: Split) -> None:
+    assert np.all(np.diff(parts.whole_train) > 0) and not set(parts.whole_train) & set(parts.test)
+
+
+def _use_estimates(estimates: RepetitionEstimates) -> None:
+    for own in estimates.by_base.values():
+        assert own.train.dual_price(float(estimates.prices.sum())) >= 0
+
+
+KINDS = {
+    "market": Kind(Market.load, Market.save, _use_market),
+    "packed market": Kind(Market.load, lambda m, path: m.save(path, compress=True), _use_market),
+    "split": Kind(Split.load, Split.save, _use_split),
+    "estimates": Kind(RepetitionEstimates.load, RepetitionEstimates.save, _use_estimates),
+    "strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
+}
+
+
+def make_originals() -> dict[str, Any]:
+    market = made_up_market()
+    learning = Learning(options={"trees": 3, "leaf": 4}, seed=2)
+    parts = split(ITEMS, seed=2)
+    combination = Combination.fit(market, parts, "auto", learning)
+    return {
+        "market": market,
+        "packed market": market,
+        "split": parts,
+        "estimates": RepetitionEstimates.fit(market, parts, combination, learning),
+        "strategy": Strategy.fit(market, [0.5, 6.5, 11.0], base="cheap", learning=learning),
+    }
+
+
+def members(path: Path) -> dict[str, np.ndarray]:
+    """As numpy alone reads them."""
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def same_values(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> bool:
+    """Whether two files say the same: the order of the labels within an item does not count."""
+    if left.keys() != right.keys():
+        return False
+    for name in left:
+        if name == "header":
+            if _header(left[name]) != _header(right[name]):
+                return False
+        elif name.endswith((".labels", ".scores")) and f"{name.rpartition('.')[0]}.starts" in left:
+            if _sets(left, name.rpartition(".")[0]) != _sets(right, name.rpartition(".")[0]):
+                return False
+        elif not np.array_equal(left[name], right[name]):
+            return False
+    return True
+
+
+def _header(array: np.ndarray) -> Any:
+    return json.loads(array.tobytes())
+
+
+def _sets(arrays: dict[str, np.ndarray], name: str) -> list[dict[int, float]]:
+    starts, labels = arrays[f"{name}.starts"].tolist(), arrays[f"{name}.labels"].tolist()
+    scores = arrays.get(f"{name}.scores", np.ones(len(labels))).tolist()
+    return [dict(zip(labels[a:b], scores[a:b], strict=True)) for a, b in pairwise(starts)]

@@ -1,0 +1,52 @@
+import numpy as np
+import pandas as pd
+from drawings import drawn_text
+from long_tables import long_table, row
+from made_up_tables import PAPER_DATASETS, made_up_tables
+
+from frugalmct.paper.exhibit import Inputs, rows_of
+from frugalmct.paper.exhibits.tradeoff import COLUMNS, build, plot, plot_each
+from frugalmct.paper.stages.select import COLUMNS as STAGE_COLUMNS
+from frugalmct.paper.tables import write_table
+
+
+def test_columns_are_those_of_the_sweeps():
+    assert [column.name for column in COLUMNS] == STAGE_COLUMNS
+
+
+def test_rows_keep_their_order_and_the_contract_comes_first(tmp_path):
+    first = long_table(row("b", 1, 0.5) | {"base": "x", "dual_price": 0.1})
+    second = long_table(row("a", 1, np.nan, status="stopped"))
+    write_table(first, tmp_path / "first.csv")
+    write_table(second, tmp_path / "second.csv")
+    files = {"selections": [tmp_path / "first.csv"], "baselines": [tmp_path / "second.csv"]}
+    table = build(Inputs(files), {})
+    contract = ["dataset", "method", "budget", "repetition", "accuracy", "cost", "status"]
+    assert table.columns.tolist()[:7] == contract
+    assert table["method"].tolist() == ["b", "a"]
+    assert table["base"].tolist()[0] == "x" and pd.isna(table["base"][1]) and pd.isna(table["accuracy"][1])
+    assert table["dual_price"][0] == 0.1
+
+
+def test_failed_cells_leave_the_rest_drawn(tmp_path):
+    table = made_up_tables()["tradeoff"]
+    failed = table.assign(accuracy=np.nan, status="failed: no memory")
+    assert "every row is without a value (failed: no memory)" in drawn_text(plot(failed), tmp_path)
+    table.loc[table["method"] == "frugalml", "accuracy"] = np.nan
+    shown = drawn_text(plot(table), tmp_path)
+    assert "FrugalMCT offline" in shown and "FrugalML" not in shown
+
+
+def test_the_grid_holds_any_number_of_datasets(tmp_path):
+    for count in (1, 4, 5):
+        figure = plot(made_up_tables(PAPER_DATASETS[:count], 2)["tradeoff"])
+        assert sum(axis.axison for axis in figure.axes) == count
+        assert all(name in drawn_text(figure, tmp_path) for name in PAPER_DATASETS[:count])
+
+
+def test_the_picture_of_one_dataset_has_its_services_and_votes(tmp_path):
+    table = made_up_tables()["tradeoff"]
+    shown = drawn_text(plot_each(rows_of(table, "COCO")), tmp_path)
+    for name in ("COCO", "Microsoft", "Everypixel", "Majority vote", "Weighted majority vote"):
+        assert name in shown
+    assert "PASCAL" not in shown

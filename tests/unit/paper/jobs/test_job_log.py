@@ -1,0 +1,51 @@
+import logging
+import warnings
+
+import pytest
+
+from frugalmct.errors import FrugalError
+from frugalmct.paper.jobs.log import job_log, sentence_only
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before():
+    """A job's log takes over the whole process, which in a test goes on."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    yield
+    for handler in set(root.handlers) - set(before[0]):
+        handler.close()
+    root.handlers[:], root.level = before
+    logging.captureWarnings(False)
+
+
+def test_a_mistake_is_a_sentence_on_the_console_and_a_traceback_in_the_log(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended, job_log(str(tmp_path / "job.log")):
+        raise FrugalError("The price is -1; it must be at least 0.")
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "The price is -1; it must be at least 0.\n"
+    assert "Traceback" in (tmp_path / "job.log").read_text(encoding="utf-8")
+
+
+def test_what_nobody_foresaw_keeps_its_traceback(tmp_path):
+    with pytest.raises(ZeroDivisionError), job_log(str(tmp_path / "job.log")):
+        _ = 1 / 0
+    assert "ZeroDivisionError" in (tmp_path / "job.log").read_text(encoding="utf-8")
+
+
+def test_the_log_has_what_was_said_and_warned_of_this_time_only(tmp_path):
+    path = tmp_path / "job.log"
+    path.write_text("an earlier attempt", encoding="utf-8")
+    with job_log(str(path)) as log:
+        log.info("%d items of 画像", 3)
+        warnings.warn("look out", stacklevel=1)
+    text = path.read_text(encoding="utf-8")
+    assert "3 items of 画像" in text and "look out" in text
+    assert "an earlier attempt" not in text
+
+
+def test_sentence_only_lets_success_and_other_errors_through():
+    with sentence_only():
+        pass
+    with pytest.raises(KeyError), sentence_only():
+        raise KeyError("x")

@@ -1,0 +1,45 @@
+# Milestones: `snakemake <name>` makes everything of that name.
+
+
+rule markets:
+    input:
+        STAGE_FILES["markets"],
+        expand("results/splits/{dataset}/{repetition}.npz", **EACH),
+        # What describes them.
+        [
+            file
+            for exhibit in EXHIBITS
+            if set(exhibit.needs) <= {"markets"}
+            for file in made_by(exhibit)
+        ],
+
+
+rule selections:
+    input:
+        STAGE_FILES["selections"],
+
+
+rule headlines:
+    input:
+        expand("results/headlines/{dataset}.txt", dataset=DATASETS),
+
+
+rule tables:
+    input:
+        # With their figures, which the same jobs make.
+        [file for exhibit in EXHIBITS for file in made_by(exhibit)],
+
+
+rule figures:
+    input:
+        rules.tables.input,
+
+
+rule predictors:
+    input:
+        [file for exhibit in EXHIBITS if exhibit.name == "predictors" for file in made_by(exhibit)],
+
+
+rule report:
+    input:
+        "results/report.html",
