@@ -40,7 +40,7 @@ class Store:
         try:
             if self._sqlite:
                 engine = create_engine(self.url, connect_args={"timeout": self._wait})
-                event.listen(engine, "connect", _sqlite_settings(durable))
+                event.listen(engine, "connect", _sqlite_settings(durable, self._wait))
                 event.listen(engine, "begin", _sqlite_begin)
                 return engine
             wait = {"connect_timeout": max(1, int(self._wait))}
@@ -205,14 +205,31 @@ def _checked(url: str) -> URL:
     return parsed
 
 
-def _sqlite_settings(durable: bool) -> Callable[[object, object], None]:
-    def on_connect(connection, _record) -> None:
+def _sqlite_settings(durable: bool, wait: float) -> Callable[[sqlite3.Connection, object], None]:
+    def on_connect(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # we begin transactions ourselves
+        _write_ahead(connection, wait)
         # WAL with NORMAL survives the death of any process; FULL also survives a power cut.
-        for pragma in ("journal_mode=WAL", f"synchronous={'FULL' if durable else 'NORMAL'}"):
-            connection.execute(f"PRAGMA {pragma}").close()
+        connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}").close()
 
     return on_connect
+
+
+def _write_ahead(connection: sqlite3.Connection, wait: float) -> None:
+    """WAL mode, which readers of a new file may all want to set at once.
+
+    Two that hold a read lock cannot both get the write lock, so SQLite turns one away at once, whatever its
+    timeout: it has to come again.
+    """
+    until = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.005)
 
 
 def _postgres_settings(durable: bool, wait: float) -> Callable[[Any, object], None]:

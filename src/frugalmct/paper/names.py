@@ -1,6 +1,7 @@
 """Methods by name, as in the column `method`; `looks` says how readers see them."""
 
 ONLINE, OFFLINE = "frugalmct_online", "frugalmct_offline"
+PLUS = "frugalmct_plus"
 DAP, FRUGALML = "dap", "frugalml"
 MAJORITY, WEIGHTED = "majority_vote", "weighted_majority_vote"
 # Limits and yardsticks: true accuracies known; the same with the best of three answers; money spent blindly.

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -238,6 +239,22 @@ def test_many_make_the_same_ledger_at_once(url: str) -> None:
         thread.join()
     assert outcomes == [0.1] * 6
     assert money(Ledger.open(url)) == (0.6, 0, 9.4, 6)
+
+
+def test_a_new_file_that_another_reads_is_waited_for(tmp_path: Path) -> None:
+    """SQLite turns away who asks for WAL while others read, at once in some cases: we come again."""
+    path = tmp_path / "ledger.db"
+    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    reader.execute("CREATE TABLE other (id)")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM other").fetchall()
+    with pytest.raises(LedgerError, match="was busy for too long"):
+        Ledger.open(f"sqlite:///{path}", Budget(total=1), wait=0.1)
+    later = threading.Timer(0.3, reader.close)
+    later.start()
+    with Ledger.open(f"sqlite:///{path}", Budget(total=1)) as ledger:
+        assert money(ledger) == (0, 0, 1, 0)
+    later.join()
 
 
 def test_a_broken_connection_is_made_again(postgres: str) -> None:
