@@ -296,8 +296,8 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="*", default=[], help="datasets to fit; all simulated ones by default"
     )
-    parser.add_argument("--rounds", type=int, default=20, help="rounds of least squares")
-    parser.add_argument("--items", type=int, default=10_000, help="items to fit on")
+    parser.add_argument("--rounds", type=int, default=16, help="rounds of least squares")
+    parser.add_argument("--items", type=int, default=5_000, help="items to fit on")
     parser.add_argument("--seed", type=int, default=1, help="seed of the items to fit on")
     arguments = parser.parse_args()
     config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
@@ -319,12 +319,11 @@ def fit_dataset(name: str, block: dict[str, Any], arguments: argparse.Namespace)
     items = round(arguments.items * min(1.0, 12 / labels_per_item))
     trial = Trial.draw(name, model, items, seed)
     model = fit_market_model(name, start_model(model, block["task"]), trial, arguments.rounds)
-    for _ in range(2):
-        model = fit_candour(name, block, model, arguments.items, seed)
-        model = fit_market_model(name, model, trial, arguments.rounds // 2)
+    model = fit_candour(name, block, model, 2 * arguments.items, seed)
+    model = fit_market_model(name, model, trial, arguments.rounds // 2)
     trials = [Trial.draw(name, model, 5 * items, seed + number) for number in (1, 2)]
     model = centre_accuracy(name, model, trials)
-    reached = predictability(name, block, model, arguments.items, seed + 1)
+    reached = predictability(name, block, model, 2 * arguments.items, seed + 1)
     print(f"{name}: {reached}, the paper's {printed_of(name)['paper']['predictor']}")
     measured = trials[0].measure(model)
     for (quantity, service), target in targets(printed_of(name)).items():

@@ -26,9 +26,8 @@ def tool() -> ModuleType:
 def test_a_trial_measures_what_the_exhibit_measures(tool, dataset):
     model = MarketModel.from_config(BLOCKS[dataset]["source"])
     market = load_market(dataset, BLOCKS[dataset], seed=7, scale=0.1)
-    trial = replace(
-        tool.Trial.draw(dataset, model, len(market), 7, even=False), weights=[step / 10 for step in range(11)]
-    )
+    drawn = tool.Trial.draw(dataset, model, len(market), 7, even=False)
+    trial = replace(drawn, weights=[step / 10 for step in range(11)], vote_grid=100)
     wanted = exhibit.accuracy_statistics(market.service_accuracy(), market.services)
     wanted["majority_vote_accuracy", ""] = exhibit.majority_accuracy(market)
     wanted["weighted_majority_vote_accuracy", ""] = exhibit.weighted_majority_accuracy(market, market)

@@ -52,7 +52,7 @@ class ServiceModel:
 
 @dataclass(frozen=True)
 class MarketModel:
-    """The parameters of one simulated dataset; `config.yaml` explains each."""
+    """The parameters of one simulated dataset; the schema `simulated` explains each."""
 
     items: int
     label_occurrences: int
