@@ -160,9 +160,9 @@ def reading(table: pd.DataFrame) -> list[str]:
     least, most = online.loc[online["saving"].idxmin()], online.loc[online["saving"].idxmax()]
     same = online.dropna(subset=["paper_saving"])
     beside = f" The paper's mean over the same datasets is {percent(same['paper_saving'].mean(), 0)}."
+    mean, datasets = percent(online["saving"].mean(), 0), counted(len(online), "dataset")
     return [
-        f"The mean saving of FrugalMCT is {percent(online['saving'].mean(), 0)} over {counted(len(online), 'dataset')}."
-        + (beside if len(same) else ""),
+        f"The mean saving of FrugalMCT is {mean} over {datasets}." + (beside if len(same) else ""),
         f"It is least on {least['dataset']} ({percent(least['saving'], 0)}) and most on "
         f"{most['dataset']} ({percent(most['saving'], 0)}).",
         *_others(table, online),
