@@ -1,7 +1,8 @@
 """What online selection loses against offline: by number of items, buffer δ, order, mix, prices and metric.
 
-Nothing is learnt again: test items are drawn with their estimates, with replacement, so that there can be
-more than there are. Where prices change, base and dual price are chosen again from the training estimates.
+Test items are drawn with their estimates, with replacement, so that there can be more than there are. Where
+prices change, base and dual price are chosen again from the training estimates; only for another metric is
+anything learnt again.
 """
 
 import math
@@ -14,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from frugalmct.estimates import Choices, Estimates
+from frugalmct.model import AccuracyModel
 from frugalmct.paper.names import OFFLINE, ONLINE
 from frugalmct.paper.printed import APPENDIX_PRICES, printed_of
 from frugalmct.paper.stages.estimate import BaseEstimates
@@ -23,7 +25,7 @@ from frugalmct.seeds import generator
 from frugalmct.select import chosen, solve
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
-SETTINGS = ("budget", "block", "seed")
+SETTINGS = ("budget", "block", "learning", "seed")
 COLUMNS = [
     "dataset", "part", "setting", "items", "train_items", "budget", "base", "delta", "method", "draws",
     "estimated", "regret", "regret_low", "regret_high", "bound", "accuracy", "accuracy_low", "accuracy_high",
@@ -34,7 +36,11 @@ SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000)
 DELTAS = (-0.1, -0.05, -0.02, 0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 METRICS = ("accuracy", "f1")
 DRAWS = 20
+MOST_DRAWN = 20_000
+"""Items in a draw, where it is not their number that is studied."""
 SPREAD = (0.025, 0.975)
+TOO_LOW = -0.05
+"""A δ at which p̂ is too low, and the money does not last: only then can the order of the items matter."""
 
 FIXED, THEOREM, GROWING = "fixed δ", "δ of Theorem 2", "δ of Theorem 2, N training items"
 """How δ is set as the number of items N grows; in the last, p̂ comes from N training items too."""
@@ -101,8 +107,11 @@ def by_order(case: Case) -> Iterator[dict[str, Any]]:
     hard_first = [sample.rows(hardest_first(sample)) for sample in samples]
     easy_first = [sample.rows(hardest_first(sample)[::-1]) for sample in samples]
     orders = {"random": samples, "hard first": hard_first, "easy first": easy_first}
-    for name, ordered in orders.items():
-        yield from _compared(case, "order", name, case.own.train, case.plan, ordered, offline)
+    for delta in dict.fromkeys((case.plan.delta, TOO_LOW)):
+        plan = replace(case.plan, delta=delta)
+        for name, ordered in orders.items():
+            setting = f"{name}, δ {delta:g}"
+            yield from _compared(case, "order", setting, case.own.train, plan, ordered, offline)
 
 
 def by_mix(case: Case) -> Iterator[dict[str, Any]]:
@@ -125,21 +134,26 @@ def by_prices(case: Case) -> Iterator[dict[str, Any]]:
 
 
 def by_metric(case: Case) -> Iterator[dict[str, Any]]:
-    """The same decisions, scored by another metric than they were made for."""
+    """Decisions made for the dataset's metric, scored by others; and decisions made for those."""
+    if case.market.kind != "labels":
+        return
     for metric in METRICS:
         scored = replace(case.own.test, actual=case.test.choice_accuracy(case.combiners, metric))
         yield from _compared(case, "metric", metric, case.own.train, case.plan, draws(case, scored))
+        if metric != case.metric:
+            own = learnt_for(case, metric)
+            setting = f"{metric}, learnt for it"
+            yield from _compared(case, "metric", setting, own.train, case.plan, draws(case, own.test))
 
 
 # ---- what they are made of
 
 
 def draws(case: Case, items: Estimates, count: int | None = None, purpose: str = "test") -> list[Estimates]:
-    """DRAWS samples with replacement, of as many items as there are or of `count`; the same for all parts."""
-    random = generator(
-        case.settings["seed"], case.dataset, case.repetition, "robustness", purpose, count or 0
-    )
-    return [items.rows(random.integers(len(items), size=count or len(items))) for _ in range(DRAWS)]
+    """DRAWS samples with replacement, the same in all parts: of `count` items, or as many as there are."""
+    size = count or min(len(items), MOST_DRAWN)
+    random = generator(case.settings["seed"], case.dataset, case.repetition, "robustness", purpose, size)
+    return [items.rows(random.integers(len(items), size=size)) for _ in range(DRAWS)]
 
 
 def best(items: Estimates, budget: float) -> Outcome:
@@ -148,8 +162,8 @@ def best(items: Estimates, budget: float) -> Outcome:
 
 
 def hardest_first(items: Estimates) -> NDArray[np.int64]:
-    """By true accuracy, the mean over all choices; what is equally hard stays in its order."""
-    return np.argsort(items.actual.mean(axis=1), kind="stable")
+    """By the base's estimated accuracy: hard items are those for which more is wanted than the base."""
+    return np.argsort(items.estimated[:, items.base], kind="stable")
 
 
 def shape(items: int, train_items: int) -> float:
@@ -173,6 +187,12 @@ def price_settings(case: Case) -> dict[str, NDArray[np.float64]]:
 
 def at_prices(own: BaseEstimates, prices: NDArray[np.float64]) -> BaseEstimates:
     return BaseEstimates(replace(own.train, prices=prices), replace(own.test, prices=prices))
+
+
+def learnt_for(case: Case, metric: str) -> BaseEstimates:
+    """The plan's base, its combiners and estimates learnt again for another metric."""
+    learning = replace(case.learning, metric=metric)
+    return BaseEstimates.of(AccuracyModel.fit(case.train, case.plan.base, learning), case.test, metric)
 
 
 def planned_again(case: Case, prices: NDArray[np.float64], budget: float) -> Plan | None:
