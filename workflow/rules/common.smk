@@ -171,6 +171,7 @@ AGREEMENT_SECONDS = 5
 
 CASES = studied(SETTINGS, {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]})
 SIZE_CASES = studied(SETTINGS, SETTINGS["training_size"])
+ROBUSTNESS_CASES = SIZE_CASES | CASES
 COMPARED = SETTINGS["predictor_study"]["predictors"]
 COMPARED_ON = studied(SETTINGS, dict.fromkeys(SETTINGS["predictor_study"]["datasets"]))
 LACKING = {predictor: sentence for predictor in COMPARED if (sentence := lacking(predictor))}
@@ -180,8 +181,11 @@ INSTALLED = [predictor for predictor in COMPARED if predictor not in LACKING]
 STUDIED = {study: (CASES, [0]) for study in STUDIES} | {
     "training_size": (SIZE_CASES, REPETITIONS),
     "predictors": (COMPARED_ON, REPETITIONS[: SETTINGS["predictor_study"]["repeats"]]),
+    "robustness": (ROBUSTNESS_CASES, [0]),
     "solver_agreement": (DATASETS, [0]),
 }
+# Studies whose budgets are not the case study's.
+BUDGETED = {"training_size": SIZE_CASES, "robustness": ROBUSTNESS_CASES}
 FILES = {
     "market": "results/markets/{dataset}.npz",
     "split": "results/splits/{dataset}/{repetition}.npz",
@@ -194,6 +198,7 @@ PLUGINS = {
     "runtime": [f"frugalmct.predict.{PREDICTOR}"],
     "training_size": [f"frugalmct.predict.{PREDICTOR}"],
     "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],
+    "robustness": [EXACT, f"frugalmct.predict.{PREDICTOR}"],
     "solver_agreement": [EXACT, "frugalmct.select.solvers.cbc", "frugalmct.select.solvers.highs"],
     "solver_runtime": [
         EXACT,
@@ -223,7 +228,7 @@ def study_settings(study, wildcards):
     """What the study is configured by, and no more: a change of anything else does not run it again."""
     dataset = wildcards.dataset
     known = {
-        "budget": lambda: (SIZE_CASES if study == "training_size" else CASES)[dataset],
+        "budget": lambda: BUDGETED.get(study, CASES)[dataset],
         "budgets": lambda: studied_budgets(SETTINGS["datasets"][dataset]["budgets"]),
         "block": lambda: dataset_block(dataset, *LEARNING_KEYS),
         "seed": lambda: SETTINGS["seed"],

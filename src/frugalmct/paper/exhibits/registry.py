@@ -21,6 +21,7 @@ EXHIBITS = (
     "predictors",
     "beyond",
     "cheapest_budget",
+    "robustness",
     "single_services",
     "simulation_fidelity",
 )
