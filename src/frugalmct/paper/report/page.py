@@ -153,13 +153,14 @@ def _banner(run: Run) -> Html:
 
 
 def _what_was_run(run: Run) -> str:
-    statistics = run.statistics
+    statistics, count = run.statistics, len(run.datasets)
+    datasets = f"{count} dataset{'' if count == 1 else 's'}"
     given = {key: run.settings.get(key, "?") for key in ("repeats", "scale", "predictor", "seed")}
     items = f"{int(statistics['items'].sum()):,} items" if "items" in statistics else "items not known"
     return (
-        f"{len(run.datasets)} datasets ({items}), {given['repeats']} repetitions, scale {given['scale']}, "
+        f"{datasets} ({items}), {given['repeats']} repetitions, scale {given['scale']}, "
         f"predictor {str(given['predictor']).replace('_', ' ')}, seed {given['seed']}. "
-        "Costs are in USD per 10,000 items; intervals are 95 % over repetitions."
+        "Intervals are 95 %, over repetitions: random splits of one dataset."
     )
 
 
