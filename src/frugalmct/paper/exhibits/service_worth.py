@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from frugalmct.errors import listed
@@ -50,7 +51,7 @@ def applies(datasets: Mapping[str, str]) -> bool:
 
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
-    own = [name for name in settings["datasets"] if not printed_of(name)]
+    own = [name for name in settings["datasets"] if not printed_of(name)] or settings["datasets"]
     tradeoff, plans = inputs.table("tradeoff"), inputs.plans()
     found: dict[str, list[tuple[RepetitionEstimates, int, list[float]]]] = {name: [] for name in own}
     for (dataset, repetition), estimates in inputs.estimates():
@@ -158,26 +159,25 @@ shown = without_columns("data")
 
 
 @picture(TITLE, "dataset", "service", "loss")
-def plot_each(table: pd.DataFrame) -> Figure:
-    """Bars of what is lost without each service."""
-    rows = table.reset_index(drop=True)
-    figure = Figure(figsize=(6.4, 1.3 + 0.4 * len(rows)))
-    axis = figure.subplots()
-    loss = 100 * rows["loss"].to_numpy(dtype=float)
-    ends = 100 * np.abs(
-        rows[["loss_low", "loss_high"]].to_numpy(dtype=float) - rows[["loss"]].to_numpy(dtype=float)
-    )
-    axis.barh(
-        rows.index, loss, 0.6, xerr=np.nan_to_num(ends.T), color=look_of(ONLINE).color, ecolor=INK, capsize=3
-    )
-    axis.set_yticks(rows.index, [short(str(name), 18) for name in rows["service"]])
-    axis.invert_yaxis()
-    axis.axvline(0, color=INK, linewidth=0.8)
-    axis.set_xlabel("points of accuracy lost without it, mean over budgets")
-    axis.grid(axis="x")
-    title_of(figure, f"{TITLE}: {rows['dataset'].iloc[0]}")
+def plot(table: pd.DataFrame) -> Figure:
+    """Bars of what is lost without each service, one panel per dataset."""
+    panels = list(table.groupby("dataset", sort=False))
+    heights = [len(rows) + 1.5 for _, rows in panels]
+    figure = Figure(figsize=(6.8, 0.8 + 0.36 * sum(heights)))
+    axes = figure.subplots(len(panels), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    for axis, (dataset, rows) in zip(axes, panels, strict=True):
+        _bars(axis, rows.reset_index(drop=True))
+        axis.set_title(str(dataset))
+    axes[-1].set_xlabel("points of accuracy lost without it, mean over budgets")
+    title_of(figure, TITLE)
     return figure
 
 
-def draws(dataset: str) -> bool:
-    return not printed_of(dataset)
+def _bars(axis: Axes, rows: pd.DataFrame) -> None:
+    loss, low, high = (100 * rows[name].to_numpy(dtype=float) for name in ("loss", "loss_low", "loss_high"))
+    ends = np.nan_to_num([loss - low, high - loss])
+    axis.barh(rows.index, loss, 0.6, xerr=ends, color=look_of(ONLINE).color, ecolor=INK, capsize=3)
+    axis.set_yticks(rows.index, [short(str(name), 18) for name in rows["service"]])
+    axis.invert_yaxis()
+    axis.axvline(0, color=INK, linewidth=0.8)
+    axis.grid(axis="x")

@@ -22,7 +22,6 @@ class Run:
     figures: dict[str, Path]
     settings: dict[str, Any]
     missing: dict[str, str]
-    asked: frozenset[str]
 
     @classmethod
     def read(cls, tables: Iterable[str | Path], figures: Iterable[str | Path], settings: dict) -> "Run":
@@ -46,7 +45,7 @@ class Run:
                 found[path.stem] = content
         drawings = {figure_name(path): path for path in map(Path, figures) if path.suffix == ".svg"}
         existing = {name: path for name, path in drawings.items() if path.is_file()}
-        return cls(found, existing, settings, missing, frozenset([*found, *missing]))
+        return cls(found, existing, settings, missing)
 
     @property
     def statistics(self) -> pd.DataFrame:
@@ -65,6 +64,11 @@ class Run:
     @property
     def datasets(self) -> list[str]:
         return [str(name) for name in self.statistics["dataset"]] if "dataset" in self.statistics else []
+
+    @property
+    def asked(self) -> set[str]:
+        """The tables that the run was to make."""
+        return {*self.tables, *self.missing}
 
     @property
     def papers(self) -> list[str]:

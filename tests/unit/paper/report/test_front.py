@@ -31,7 +31,7 @@ def run_of(tradeoff: pd.DataFrame, items: int = 1000, **block) -> Run:
     statistics = pd.DataFrame({"dataset": names, "items": items, "data": "recorded"})
     settings = {"train_share": 0.5, "datasets": dict.fromkeys(names, block)}
     tables = {"tradeoff": tradeoff, "dataset_statistics": statistics}
-    return Run(tables, {}, settings, {}, frozenset(tables))
+    return Run(tables, {}, settings, {})
 
 
 def test_an_answer_worked_by_hand():
