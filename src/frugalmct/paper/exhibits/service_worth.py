@@ -83,8 +83,8 @@ def worth_rows(
         yield (
             {"dataset": results.dataset, "service": service, "price": prices[number]}
             | interval(lost).columns("loss")
-            | interval(still).within(most=1).columns("saving_without")
-            | interval(saved).within(most=1).columns("saving_with")
+            | interval(still).within(-1, 1).columns("saving_without")
+            | interval(saved).within(-1, 1).columns("saving_with")
             | {"repetitions": len(found)}
         )
 
