@@ -53,6 +53,7 @@ rule evaluate_baselines:
     input:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
+        estimates="results/estimates/{dataset}/{repetition}.npz",
     output:
         "results/baselines/{dataset}/{repetition}.csv",
     log:

@@ -12,6 +12,7 @@ import yaml
 
 from frugalmct.files import write_text
 from frugalmct.paper.exhibit import SECTIONS, Exhibit
+from frugalmct.paper.exhibits.cost_savings import of_method
 from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import write_figure
@@ -162,7 +163,13 @@ def _headlines(run: Run) -> Html:
 
 
 def _headline_numbers(run: Run) -> Iterator[tuple[str, str]]:
-    savings = _filled(run.tables.get("cost_savings"), "saving", "paper_saving", "cost", "best_cost")
+    savings = _filled(
+        of_method(run.tables.get("cost_savings", pd.DataFrame())),
+        "saving",
+        "paper_saving",
+        "cost",
+        "best_cost",
+    )
     beyond = _filled(run.tables.get("beyond"), "gain_at_best_cost", "largest_overrun_online")
     if savings is not None:
         printed = savings.dropna(subset=["saving", "paper_saving"])["paper_saving"]
