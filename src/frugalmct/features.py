@@ -3,9 +3,9 @@
 Kinds: `labels`, the base's score for every label (0 where it did not give it), as in the paper;
 `embedding`, the sum of the labels' text vectors weighted by score, for vocabularies without bound;
 `spacy:<model>`, the same with the vectors of an installed spaCy model; `given`, only the numbers that the
-data brings along. To all but `given` the summary columns are added unless they are unwanted, and the item's own
-numbers, as they are, when the market has some. Nothing is fitted: the columns of an item depend on that item
-alone.
+data brings along. To all but `given` the summary columns are added unless they are unwanted, and the item's
+own numbers, as they are, when the market has some. Nothing is fitted: the columns of an item depend on that
+item alone.
 """
 
 import hashlib
@@ -45,8 +45,8 @@ Matrix = csr_matrix | NDArray[np.float32]
 class FeatureMap:
     """How items become rows of numbers.
 
-    given: how many numbers of their own the items bring along; summary: whether the summary columns, which the
-    paper does not have, are added.
+    given: how many numbers of their own the items bring along; summary: whether the summary columns are added,
+    which the paper does not have.
     """
 
     kind: str
@@ -63,9 +63,7 @@ class FeatureMap:
             raise FrugalError("features: 'given' needs a `features` list of numbers with every item.")
 
     @classmethod
-    def of(
-        cls, evidence: Evidence, task: str, kind: str | None = None, summary: bool = True
-    ) -> "FeatureMap":
+    def of(cls, evidence: Evidence, task: str, kind: str | None = None, summary: bool = True) -> "FeatureMap":
         """The map for such evidence; the default kind goes by the task."""
         given = 0 if evidence.given is None else evidence.given.shape[1]
         return cls(kind or default_features(task), given, summary)

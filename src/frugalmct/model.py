@@ -22,16 +22,16 @@ FITTERS = Registry("kind of market", {"labels": "frugalmct.combine:fit_market_co
 """Kind of market -> how its combiners are learnt."""
 
 
-PAPER_FOREST = {"leaf": 1, "max_features": 1 / 3, "share_per_tree": 1.0}
-"""A random forest as textbooks have it: full trees, a third of the columns at each split, bootstrap samples."""
+PAPER_FOREST = {"leaf": 1}
+"""Full trees: the paper tunes nothing of its forest, and names no other setting of it."""
 
 
 @dataclass(frozen=True)
 class Learning:
     """How models are fitted; the same for every base.
 
-    summary: whether predictors see summary columns beside the answer; abstain: whether a silent service has no
-    say, instead of speaking against every label of the other.
+    summary: whether predictors see summary columns beside the answer; abstain: whether a silent service has
+    no say, instead of speaking against every label of the other.
     """
 
     predictor: str = "random_forest"

@@ -1,4 +1,4 @@
-"""The paper's predictor: a random forest whose leaf size is chosen by its out-of-bag error.
+"""The paper's predictor, a random forest; its leaf size is chosen by its out-of-bag error unless it is given.
 
 How large leaves are decides whether routing pays: the selector takes the highest of several estimates, and
 of noisy ones the highest is too often the luckiest. Leaves that are too small make the estimates noisy,
@@ -36,8 +36,8 @@ class RandomForest(Predictor):
     """A multi-output forest.
 
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
-    each split (a share, a number, or `sqrt`; by default `share_tried`); `share_per_tree` and `rows_per_tree` the
-    share of the items that a tree is grown on and the most there are, drawn with replacement; `max_columns`
+    each split (a share, a number, or `sqrt`; by default `share_tried`); `share_per_tree` the share of the
+    items that are drawn for a tree, with replacement, and `rows_per_tree` the most there are; `max_columns`
     the most columns used of a sparse table, the fullest ones.
     """
 

@@ -1,4 +1,4 @@
-"""FrugalMCT plus beside the paper's method: learnt from the same items, tested on the same, at every budget."""
+"""FrugalMCT plus at every budget: learnt from the same items as the paper's method, tested on the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
