@@ -96,7 +96,7 @@ class Choosing:
     def _estimate_first(self, ticket: Ticket) -> None:
         """What to expect once the base has answered; where it is several services, some of them."""
         base, last = ticket.base, ticket.paid
-        ticket.estimates = ticket.latest = self._single.estimate(base, self._answers(ticket), ticket.features)
+        ticket.estimates = ticket.latest = self._single.estimate(base, self._by_number(ticket), ticket.features)
         ticket.expected = float(ticket.estimates[base[0]])
         ticket.dual_price = self.course.dual_price(base, last.left_nano, self._items_left(last.items))
 
@@ -109,11 +109,11 @@ class Choosing:
         further = len(state) < len(ticket.base) + self.strategy.steps and state in self.strategy.models
         if not further or not ticket.base_answered(self.strategy.services):
             return False
-        ticket.latest = self._single.estimate(state, self._answers(ticket), ticket.features)
+        ticket.latest = self._single.estimate(state, self._by_number(ticket), ticket.features)
         ticket.expected = float(ticket.latest[stop])
         return True
 
-    def _answers(self, ticket: Ticket) -> dict[int, Labels]:
+    def _by_number(self, ticket: Ticket) -> dict[int, Labels]:
         return {self._number(name): answer for name, answer in ticket.answers.items()}
 
     def _after_failure(self, ticket: Ticket, service: str) -> None:

@@ -175,7 +175,7 @@ class Router(Choosing, HealthReport, Asking):
         return False
 
     def _result(self, ticket: Ticket) -> Result:
-        services, answers = self.strategy.services, self._answers(ticket)
+        services, answers = self.strategy.services, self._by_number(ticket)
         combined = self._single.combine(ticket.state(services), answers)
         said = {label for service in ticket.base for label in answers.get(service, ())}
         if ticket.base == self.course.plan.base and ticket.base_answered(services):
