@@ -251,8 +251,8 @@ class Strategy:
 
         Items that the strategy was trained on flatter it: they are warned of.
         """
-        self._warn_of_training_items(market)
         own = self._aligned(market)
+        self._warn_of_training_items(market)
         asked, cost = self._decided(own, budget)
         reached = set_metric(own.truth, self.answer(own, asked), self.metric)
         return Evaluation(asked, float(reached.mean()), cost)
