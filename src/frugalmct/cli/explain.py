@@ -19,7 +19,7 @@ def add(commands: Any) -> None:
         "explain",
         "why one item is sent where it is sent",
         "The base's answer to one item, the accuracy estimated of each choice, the dual price, the choice\n"
-        "and what would change it. The item is one JSON object with the base's answer among its predictions.\n"
+        "and what would change it. The item is one JSON object with the base's answer in its predictions.\n"
         "Where the answer of the service chosen is there as well, the next choice is explained, too.",
         """frugalmct explain strategy.npz item.json --budget 8
   echo '{"id": "a1", "predictions": {"Keyword": [["billing", 0.4]]}}' | frugalmct explain strategy.npz -""",

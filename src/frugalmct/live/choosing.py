@@ -96,7 +96,9 @@ class Choosing:
     def _estimate_first(self, ticket: Ticket) -> None:
         """What to expect once the base has answered; where it is several services, some of them."""
         base, last = ticket.base, ticket.paid
-        ticket.estimates = ticket.latest = self._single.estimate(base, self._by_number(ticket), ticket.features)
+        ticket.estimates = ticket.latest = self._single.estimate(
+            base, self._by_number(ticket), ticket.features
+        )
         ticket.expected = float(ticket.estimates[base[0]])
         ticket.dual_price = self.course.dual_price(base, last.left_nano, self._items_left(last.items))
 
@@ -172,10 +174,14 @@ class Choosing:
         (made,) = self.money.exchange(settle=settle, reserve=[wish])
         if made is None:
             ticket.short = True
-        elif made.left_nano < self.course.kept(ticket.base, self._items_left(made.items)):
+        elif not self._leaves_enough(ticket, made):
             self.money.release(made)
             ticket.short, made = True, None
         return made
+
+    def _leaves_enough(self, ticket: Ticket, made: Reservation) -> bool:
+        """Whether what is left once this is reserved pays for the bases to come."""
+        return made.left_nano >= self.course.kept(ticket.base, self._items_left(made.items))
 
     def _without_base(self, ticket: Ticket) -> None:
         """No base can be asked: as in recorded data its answer counts as empty, and another one must do."""

@@ -153,6 +153,9 @@ class Router(Choosing, HealthReport, Asking):
             (made,) = self.money.exchange(
                 settle=[(spent, None)], reserve=[Wish(spent.amount, service, ticket.key)]
             )
+            if made is not None and not self._leaves_enough(ticket, made):
+                self.money.release(made)
+                made = None
             if made is None:
                 ticket.failed[service], ticket.reservation = failure, None
                 return False

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from live_market import PRICES, Recorded, photos
 
-from frugalmct import Budget, Router, Strategy
+from frugalmct import Budget, Learning, Router, Strategy
 from frugalmct.cascade import NEVER
 from frugalmct.live import NoAnswer, Patience
 from frugalmct.metrics import set_metric
@@ -19,12 +19,12 @@ QUICK = Patience(timeout=None, retries=0, wait=0.0, pause=1e6)
 NEVER_LEFT_OUT = Patience(timeout=None, retries=0, wait=0.0, failures=1000, calls=1000)
 
 
-OPTIONS = {"trees": 30, "leaf": 5}
+SMALL = Learning(options={"trees": 20, "leaf": 5})
 
 
 @pytest.fixture(scope="module", params=["paper", "plus"])
 def strategy(request) -> Strategy:
-    return Strategy.fit(photos(400), [5.0], method=request.param, base="cheap", options=OPTIONS)
+    return Strategy.fit(photos(400), [5.0], method=request.param, base="cheap", learning=SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def two_bases() -> Strategy:
     """Plans with different bases, so that there is a model of each."""
     market = photos(400)
     first, second = (
-        Strategy.fit(market, [budget], method="paper", base=base, options=OPTIONS).parts
+        Strategy.fit(market, [budget], method="paper", base=base, learning=SMALL).parts
         for budget, base in ((5, "cheap"), (7, "good"))
     )
     training = replace(
@@ -142,7 +142,7 @@ def test_a_service_down_for_the_middle_third(strategy):
 def test_of_several_services_first_one_may_fail():
     """Its answer counts as empty, as in recorded data; it costs nothing."""
     market = photos(100, 2, "new")
-    strategy = Strategy.fit(photos(400), [11.0], base=["cheap", "good"], options=OPTIONS)
+    strategy = Strategy.fit(photos(400), [11.0], base=["cheap", "good"], learning=SMALL)
     for down in ("cheap", "good"):
         ask = Failing(market, {down: ConnectionError("x")})
         made = router(strategy, items=100, rate=11.0, patience=NEVER_LEFT_OUT)
@@ -158,7 +158,7 @@ def test_of_several_services_first_one_may_fail():
 
 def test_a_further_service_that_fails_leaves_what_was_answered():
     market = photos(100, 2, "new")
-    strategy = Strategy.fit(photos(400), [16.0], base="cheap", options=OPTIONS)
+    strategy = Strategy.fit(photos(400), [16.0], base="cheap", learning=SMALL)
     whole = router(strategy, items=100, rate=16.0).batch(Recorded(market).items(), Recorded(market))
     order = {result.id: result.asked for result in whole}
     third = {id: asked[2] for id, asked in order.items() if len(asked) == 3}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from live_market import Recorded, photos
 
-from frugalmct import Budget, Router, Strategy
+from frugalmct import Budget, Learning, Router, Strategy
 from frugalmct.errors import FrugalError
 from frugalmct.live import Patience
 from frugalmct.live.traffic import training_sketch
@@ -14,12 +14,12 @@ from frugalmct.live.traffic import training_sketch
 PER = 1000
 PATIENT = Patience(timeout=None)
 HOUR = 3600.0
+SMALL = Learning(options={"trees": 20, "leaf": 5})
 
 
 @pytest.fixture(scope="module", params=["paper", "plus"])
 def strategy(request) -> Strategy:
-    options = {"trees": 30, "leaf": 5}
-    return Strategy.fit(photos(600), [5.0], method=request.param, base="cheap", options=options)
+    return Strategy.fit(photos(600), [5.0], method=request.param, base="cheap", learning=SMALL)
 
 
 def router(strategy, items=300, rate=5.0, ledger=None, **options) -> Router:

@@ -155,15 +155,15 @@ def test_a_service_down_for_the_middle_third(traffic):
 
 @pytest.mark.parametrize("base", ["auto", ["Everypixel", "Microsoft"]])
 def test_plus_routes_as_it_evaluates(traffic, tmp_path, base):
-    """With a second step, on a ledger that is opened anew every 400 items."""
-    strategy = Strategy.fit(traffic.train.subset(np.arange(2000)), [18.0], base=base)
-    market = traffic.market.subset(np.arange(1200))
+    """With a second step, on a ledger that is opened anew every 200 items."""
+    strategy = Strategy.fit(traffic.train.subset(np.arange(1000)), [18.0], base=base)
+    market = traffic.market.subset(np.arange(600))
     expected = strategy.evaluate(market, 18.0)
     asked, correct, url = [], 0.0, f"sqlite:///{tmp_path}/l.db"
-    for start in range(0, 1200, 400):
-        budget = Budget(total=18.0 * 1200 / PER, items=1200)
+    for start in range(0, 600, 200):
+        budget = Budget(total=18.0 * 600 / PER, items=600)
         with Router(strategy, budget, url, per=PER, pace="fixed", patience=Patience(timeout=None)) as router:
-            for row in range(start, start + 400):
+            for row in range(start, start + 200):
                 result = router.run(row, lambda name, row: answer_of(market, name, row))
                 asked.append([name in result.asked for name in strategy.services])
                 true = set(market.labels[market.truth[row].indices].tolist())
@@ -171,5 +171,5 @@ def test_plus_routes_as_it_evaluates(traffic, tmp_path, base):
                 correct += len(true & said) / len(true | said) if true | said else 1.0
             state = router.money.state()
     assert asked == expected.asked.tolist() and max(map(sum, asked)) == 3
-    assert correct / 1200 == pytest.approx(expected.accuracy)
-    assert state.spent * PER / 1200 == pytest.approx(expected.cost) and expected.cost <= 18.0
+    assert correct / 600 == pytest.approx(expected.accuracy)
+    assert state.spent * PER / 600 == pytest.approx(expected.cost) and expected.cost <= 18.0
