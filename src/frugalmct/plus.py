@@ -45,7 +45,7 @@ class Learner:
             drawn = generator(learning.seed, market.name, "plus items").permutation(len(market))
             self.rows = np.sort(drawn[:ENOUGH_ITEMS])
         self.part = market if len(self.rows) == len(market) else market.subset(self.rows)
-        features = FeatureMap.of(self.part.evidence(0), market.task, learning.features)
+        features = FeatureMap.of(self.part.evidence(0), market.task, learning.features, learning.summary)
         self.features = StateFeatures(features, len(market.labels))
         self.combiners: dict[State, Combiner] = {}
         self.models: dict[State, StateModel] = {}

@@ -105,7 +105,7 @@ class StateFeatures:
         first, *others = [self._learnt(answer) for answer in answers]
         parts = [self.features.transform(first)]
         if others and self.features.kind != "given":
-            alone = FeatureMap(self.features.kind)
+            alone = replace(self.features, given=0)
             parts += [alone.transform(replace(answer, given=None)) for answer in others]
         if len(parts) == 1:
             return parts[0]
@@ -116,7 +116,7 @@ class StateFeatures:
         if self.features.kind == "given":
             return self.features.can_give(columns, self.labels)
         each, rest = divmod(columns - self.features.given, services)
-        return not rest and FeatureMap(self.features.kind).can_give(each, self.labels)
+        return not rest and replace(self.features, given=0).can_give(each, self.labels)
 
     def _learnt(self, answer: Evidence) -> Evidence:
         if self.features.kind != "labels" or len(answer.labels) <= self.labels:

@@ -29,7 +29,7 @@ PRICE = {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Tickets, and strategies learnt from the first 400: `s` of plus, `paper` by the paper's method."""
+    """Tickets, and strategies learnt from 400 of them: `s` of plus, `paper` by the paper's method."""
     folder = tmp_path_factory.mktemp("cli")
     shutil.copy(TICKETS, folder)
     lines = TICKETS.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -80,7 +80,7 @@ def test_every_command_of_the_page(tmp_path, monkeypatch, capsys):
             said = capsys.readouterr()
             assert code == 0 or words[1] == "health", said.err
             names.add(words[1])
-    assert names == set(COMMANDS)
+    assert names == set(COMMANDS) - {"report"}, "which has tests of its own"
     exec("\n".join(done), {})
     assert "billing" in capsys.readouterr().out
     decisions = [json.loads(line) for line in Path("decisions.jsonl").read_text("utf-8").splitlines()]
