@@ -7,10 +7,16 @@ import pandas as pd
 
 from frugalmct.paper.exhibits.cost_savings import cost_savings
 from frugalmct.paper.names import DONE
+from frugalmct.suspicions import few_test_items
 
 
-def headline(dataset: str, task: str, tradeoff: pd.DataFrame) -> str:
-    """From the dataset's rows of the long table, with the numbers that the table of savings will have."""
+def headline(dataset: str, task: str, tradeoff: pd.DataFrame, test_items: int) -> str:
+    """From the dataset's rows of the long table, with the numbers that the table of savings will have.
+
+    Withheld where test items are so few that it would be a matter of chance.
+    """
+    if few := next(few_test_items(test_items), None):
+        return f"{dataset} {DONE}. {few}"
     savings = cost_savings(tradeoff, {dataset: task})
     row = savings.astype(object).where(savings.notna(), None).iloc[0].to_dict()
     return f"{dataset} {DONE}: {'; '.join(_facts(row))}."

@@ -86,6 +86,13 @@ class Run:
             return " Simulated data."
         return " Real data." if self.datasets and self.of_kind("release") == self.datasets else ""
 
+    def test_items(self, dataset: str) -> int | None:
+        """How many items nothing is learnt from; None if that is not known."""
+        if not {"dataset", "items"} <= set(self.statistics) or "train_share" not in self.settings:
+            return None
+        items = self.statistics.loc[self.statistics["dataset"].astype(str) == dataset, "items"].dropna()
+        return round(float(items.iloc[0]) * (1 - self.settings["train_share"])) if len(items) else None
+
     @property
     def dropped(self) -> dict[str, str]:
         """Dataset -> the services left out since their answers are missing."""
