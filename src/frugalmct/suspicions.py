@@ -79,8 +79,9 @@ def most_spent(prices: Mapping[str, float]) -> float:
 
 def few_test_items(items: int) -> Iterator[str]:
     if items < FEWEST_TEST_ITEMS:
+        tested = f"{items} test item{'' if items == 1 else 's'}"
         yield (
-            f"With {items} test items chance decides, and no headline is given below {FEWEST_TEST_ITEMS}; "
+            f"With {tested} chance decides, and no headline is given below {FEWEST_TEST_ITEMS}; "
             "record more items."
         )
 
