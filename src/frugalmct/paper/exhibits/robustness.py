@@ -121,10 +121,10 @@ def _free_models(online: pd.DataFrame) -> Iterator[str]:
     """At what the appendix says that the free models cost."""
     prices = online[(online["part"] == "prices") & (online["budget"] == _lowest_budget(online))]
     usual = prices[prices["setting"] == "as configured"].set_index("dataset")["accuracy"]
-    dearer = prices[prices["setting"].str.contains(" at ", regex=False)]
+    raised = prices[prices["setting"].str.contains(" at ", regex=False)]
     found = [
         f"{row.dataset} with {row.setting}: {percent(row.accuracy)} for {percent(usual[row.dataset])}"
-        for row in dearer.itertuples()
+        for row in raised.itertuples()
         if row.dataset in usual
     ]
     if found:
