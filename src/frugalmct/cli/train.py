@@ -61,10 +61,14 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.strategy import Strategy
+    from frugalmct.suspicions import of_prices_and_budgets
 
     market = read_market(arguments.data, named_prices(arguments.prices), arguments.task)
+    prices = dict(zip(market.services, market.prices.tolist(), strict=True))
     names = ("labels_per_item", "metric", "features", "predictor")
     given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    for sentence in of_prices_and_budgets(prices, arguments.budget):
+        progress(f"warning: {sentence}")
     progress(f"learning from {len(market):,} items ...")
     strategy = Strategy.fit(
         market,

@@ -30,6 +30,7 @@ from frugalmct.paper.report.verdicts import (
     badge,
     comparisons,
 )
+from frugalmct.paper.report.warnings import warnings_box
 
 TITLE = "FrugalMCT: results"
 
@@ -124,6 +125,7 @@ def summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
         tag("h1", TITLE),
         _banner(run),
         tag("p", _what_was_run(run)),
+        warnings_box(run),
         *fronts(run),
         section("summary", "Summary", *_summary_tables(run), *_gaps(run, exhibits)),
     )
