@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from frugalmct.plans import Plan
 
 SECTIONS = {
+    "claims": "The paper's claims",
     "paper": "The paper's tables and figures",
     "solvers": "Comparison of solvers",
     "beyond": "Beyond the paper",

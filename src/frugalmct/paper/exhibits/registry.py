@@ -4,6 +4,7 @@ from frugalmct.paper.exhibit import Exhibit, load_exhibit
 
 # In the order of the report.
 EXHIBITS = (
+    "claims",
     "worked_examples",
     "service_prices",
     "dataset_statistics",
