@@ -137,8 +137,9 @@ class SmallRun:
     def _make(self, name: str) -> Made:
         """Its files, as its job writes them."""
         exhibit = load_exhibit(name)
+        shown = [STUDIED] if exhibit.studies else list(SCALES)
         stems = [name] if exhibit.plot else []
-        stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(list(SCALES), [STUDIED])]
+        stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(shown)]
         figures = [self.folder / "figures" / f"{stem}.{end}" for stem in stems for end in ("svg", "png")]
         made = Made(self.file("tables", name), figures, self.folder / "captions" / f"{name}.rst")
         make_exhibit(

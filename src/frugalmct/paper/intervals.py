@@ -29,6 +29,10 @@ class Interval(NamedTuple):
         """Cut where a quantity cannot go: few repetitions make intervals wide."""
         return Interval(self.mean, *np.clip([self.low, self.high], least, most).tolist())
 
+    def less_than(self, whole: float) -> "Interval":
+        """What remains of a whole."""
+        return Interval(whole - self.mean, whole - self.high, whole - self.low)
+
     def columns(self, name: str, prefix: str | None = None) -> dict[str, float]:
         """`name` for the mean, and `<prefix>_low`, `<prefix>_high`; the prefix is the name by default."""
         prefix = prefix or name

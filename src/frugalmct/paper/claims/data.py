@@ -7,14 +7,12 @@ from frugalmct.errors import listed
 from frugalmct.paper.claims.claim import NO_PAPER_DATASET, Finding, claim, not_run
 from frugalmct.paper.claims.results import Results, Untestable
 from frugalmct.paper.names import FRUGALMCT, SINGLE
-from frugalmct.paper.printed import printed
+from frugalmct.paper.printed import APPENDIX_PRICES, printed
 
 SAMPLES = 295_212
 IMAGES = 5_000
 EASY = 0.9
 NEARLY_ALL = 0.9
-APPENDIX_PRICES = {"SSD": 15.0, "PP-OCR": 3.75, "spaCy": 0.0375}
-"""What the paper's appendix says that the free models cost, in USD per 10,000 items."""
 FITTED_SIZES = "the paper's numbers of items and labels"
 
 

@@ -11,13 +11,14 @@ from frugalmct.paper.claims.registry import tested
 from frugalmct.paper.claims.results import Results
 from frugalmct.paper.columns import DATA, Column
 from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.printed import printed_of
 
 TITLE = "Every claim, tested"
 SECTION = "claims"
 NEEDS = (
     "tradeoff", "ensembles", "case_study", "runtime", "solver_runtime", "solver_agreement", "training_size",
     "predictor_quality", "predictors", "per_label", "label_distribution", "dataset_statistics",
-    "service_prices", "worked_examples",
+    "service_prices", "worked_examples", "robustness",
 )  # fmt: skip
 SETTINGS = ("dropped", "train_share")
 COLUMNS = (
@@ -44,6 +45,11 @@ DIFFERS = (
     "simulated data a number is said to be so far from the paper's, never better, and verdicts that follow "
     "from what the simulation is fitted to are called circular."
 )
+
+
+def applies(datasets: Mapping[str, str]) -> bool:
+    """The paper claims nothing of other datasets."""
+    return any(map(printed_of, datasets))
 
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from frugalmct.paper.exhibit import Exhibit, load_exhibit
 
 # In the order of the report.
 EXHIBITS = (
+    "service_worth",
     "claims",
     "worked_examples",
     "service_prices",
@@ -22,6 +23,7 @@ EXHIBITS = (
     "predictors",
     "beyond",
     "cheapest_budget",
+    "robustness",
     "single_services",
     "simulation_fidelity",
 )
