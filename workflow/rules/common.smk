@@ -269,14 +269,6 @@ EXHIBIT_SETTINGS = {
 }
 
 
-def needs_of(exhibit):
-    """What an exhibit is built from, less the exhibits that have nothing to show of this run's datasets."""
-    made = {exhibit.name for exhibit in EXHIBITS}
-    return [
-        need for need in exhibit.needs if need in made or need in STAGES or need.startswith(STUDY)
-    ]
-
-
 def table_of(name):
     return f"results/tables/{name}.csv"
 
@@ -317,9 +309,7 @@ def wanted_for(need):
 
 def exhibit_code(exhibit):
     """Its own module, and those that say how the tables it reads are written."""
-    tables = [
-        need for need in needs_of(exhibit) if need not in STAGES and not need.startswith(STUDY)
-    ]
+    tables = [need for need in exhibit.needs if need not in STAGES and not need.startswith(STUDY)]
     modules = [f"frugalmct.paper.exhibits.{name}" for name in (exhibit.name, *tables)]
     return package_code("make_exhibit", *modules)
 

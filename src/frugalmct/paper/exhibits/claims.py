@@ -53,7 +53,7 @@ def applies(datasets: Mapping[str, str]) -> bool:
 
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
-    tables = {name: inputs.table(name) for name in NEEDS if name in inputs.files}
+    tables = {name: inputs.table(name) for name in NEEDS if inputs.files.get(name)}
     kinds = settings["data"]
     results = Results(tables, kinds, settings["dropped"], 1 - settings["train_share"])
     return tested(results).assign(data=", ".join(dict.fromkeys(kinds.values())))
