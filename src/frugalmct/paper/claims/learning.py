@@ -29,7 +29,8 @@ def _quality(results: Results) -> pd.DataFrame:
     table = results.table("predictor_quality")
     learnt = table[table["predictor"] != DUMMY].set_index(["dataset", "repetition"])
     dummy = table[table["predictor"] == DUMMY].set_index(["dataset", "repetition"])
-    both = learnt.join(dummy[["rmse", "pcc"]], rsuffix="_dummy", how="inner")
+    named = {"rmse": "rmse_dummy", "pcc": "pcc_dummy"}
+    both = learnt.join(dummy[list(named)].rename(columns=named), how="inner")
     if both.empty:
         raise Untestable("the predictor or the dummy has no result in this run")
     return both

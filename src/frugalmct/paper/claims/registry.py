@@ -10,7 +10,7 @@ MODULES = (savings, accuracy, theory, speed, ensembles, learning, data)
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in module.CLAIMS)
 
 
-def tested(results: Results) -> pd.DataFrame:
+def claims_table(results: Results) -> pd.DataFrame:
     """One row per claim, what fails first, each verdict's claims in the order above."""
     rows = [claim.row(results) for claim in CLAIMS]
     table = pd.DataFrame(rows)

@@ -79,21 +79,27 @@ class Results:
 
     def savings(self, method: str) -> dict[str, Interval]:
         """Dataset -> share of the best service's cost that is saved; without datasets that never reach it."""
-        found = {
-            name: self.difference(results.savings(method))
-            for name, results in self.by_dataset.items()
-            if results.best is not None
-        }
-        return {name: saving for name, saving in found.items() if np.isfinite(saving.mean)}
+        return self._beside_best("savings", method)
 
     def gains(self, method: str) -> dict[str, Interval]:
         """Dataset -> accuracy at the best service's cost, less that service's."""
-        found = {
-            name: self.difference(results.gains_at_best_cost(method))
-            for name, results in self.by_dataset.items()
-            if results.best is not None
-        }
-        return {name: gain for name, gain in found.items() if np.isfinite(gain.mean)}
+        return self._beside_best("gains_at_best_cost", method)
+
+    def _beside_best(self, what: str, method: str) -> dict[str, Interval]:
+        if (what, method) not in self._known:
+            found = {
+                name: self.difference(getattr(results, what)(method))
+                for name, results in self.by_dataset.items()
+                if results.best is not None
+            }
+            known = {name: value for name, value in found.items() if np.isfinite(value.mean)}
+            self._known[what, method] = known
+        return self._known[what, method]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str], dict[str, Interval]]:
+        """What was asked for already: many claims ask for the same."""
+        return {}
 
     def leads(self, method: str, other: str) -> dict[str, "Lead"]:
         """Dataset -> by how much one method is ahead of another at the same budgets."""
@@ -112,8 +118,16 @@ class Results:
 
     def accuracies(self, dataset: str, method: str) -> pd.DataFrame:
         """One row per repetition, one column per budget."""
-        rows = self.by_dataset[dataset].of(method)
-        return rows.pivot_table(index="repetition", columns="budget", values="accuracy")
+        key = dataset, method
+        if key not in self._by_method.index:
+            return pd.DataFrame(index=pd.Index([], name="repetition"), columns=pd.Index([], name="budget"))
+        return self._by_method.loc[key].dropna(axis=1, how="all")
+
+    @cached_property
+    def _by_method(self) -> pd.DataFrame:
+        """Every accuracy: one row per dataset, method and repetition."""
+        keys = ["dataset", "method", "repetition"]
+        return self.table("tradeoff").pivot_table(index=keys, columns="budget", values="accuracy")
 
     def at_its_best(self, dataset: str, method: str) -> "Best | None":
         """The budget with the highest mean accuracy, the cheapest of equals, and what is reached there."""

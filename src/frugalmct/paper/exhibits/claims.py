@@ -7,7 +7,7 @@ import pandas as pd
 
 from frugalmct.paper.claims.claim import CANNOT, FAILS, HOLDS
 from frugalmct.paper.claims.claim import DIFFERS as OTHER_DATA
-from frugalmct.paper.claims.registry import tested
+from frugalmct.paper.claims.registry import claims_table
 from frugalmct.paper.claims.results import Results
 from frugalmct.paper.columns import DATA, Column
 from frugalmct.paper.exhibit import Inputs
@@ -56,7 +56,7 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     tables = {name: inputs.table(name) for name in NEEDS if inputs.files.get(name)}
     kinds = settings["data"]
     results = Results(tables, kinds, settings["dropped"], 1 - settings["train_share"])
-    return tested(results).assign(data=", ".join(dict.fromkeys(kinds.values())))
+    return claims_table(results).assign(data=", ".join(dict.fromkeys(kinds.values())))
 
 
 def reading(table: pd.DataFrame) -> list[str]:
