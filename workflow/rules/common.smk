@@ -159,6 +159,7 @@ def source_content(dataset):
 # ---- selection
 
 EXACT = "frugalmct.select.exact"
+PLUS_FOREST = "frugalmct.predict.random_forest"
 
 
 def selection_block(wildcards):
@@ -250,6 +251,7 @@ def study_settings(study, wildcards):
 STAGE_FILES = {
     "markets": expand("results/markets/{dataset}.npz", dataset=DATASETS),
     "selections": expand("results/selections/{dataset}/{repetition}.csv", **EACH),
+    "plus": expand("results/plus/{dataset}/{repetition}.csv", **EACH),
     "baselines": expand("results/baselines/{dataset}/{repetition}.csv", **EACH),
     "estimates": expand("results/estimates/{dataset}/{repetition}.npz", **EACH),
     "plans": expand("results/plans/{dataset}/{repetition}.json", **EACH),
@@ -326,7 +328,7 @@ def shown(exhibit, files):
 def timings():
     """The files with the times of this run's jobs: beside them lie those of datasets that were run earlier."""
     each = ("split_market", "combine_answers", "estimate_accuracy")
-    each += ("select_services", "evaluate_baselines")
+    each += ("select_services", "route_plus", "evaluate_baselines")
     jobs = expand("{rule}/{dataset}", rule=("make_market", "announce_dataset"), dataset=DATASETS)
     jobs += expand("{rule}/{dataset}/{repetition}", rule=each, **EACH)
     for study, (datasets, repetitions) in STUDIED.items():

@@ -12,16 +12,11 @@ with job_log(snakemake.log[0]) as log:
     dataset, repetition = snakemake.wildcards.dataset, int(snakemake.wildcards.repetition)
     market, parts = Market.load(snakemake.input.market), Split.load(snakemake.input.split)
     estimates = RepetitionEstimates.load(snakemake.input.estimates)
-    block = snakemake.params.block
-    train, test = market.subset(parts.whole_train), market.subset(parts.test)
-    given = (block["budgets"], block["metric"], repetition)
+    train, test, block = market.subset(parts.whole_train), market.subset(parts.test), snakemake.params.block
     seed = small_seed(snakemake.params.seed, dataset, repetition)
+    given = (block["budgets"], block["metric"], repetition, seed)
     options = {"labels_per_item": block["labels_per_item"]}
-    rows = stacked(
-        [
-            sweep_baselines(train, test, *given, seed, **options),
-            sweep_fair_baselines(train, test, estimates, *given, seed, **options),
-        ]
-    )
+    usual = sweep_baselines(train, test, *given, **options)
+    rows = stacked([usual, sweep_fair_baselines(train, test, estimates, *given, **options)])
     write_table(rows, snakemake.output[0])
     log.info("%d rows", len(rows))

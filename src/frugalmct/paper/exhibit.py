@@ -29,7 +29,7 @@ SECTIONS = {
     "beyond": "Beyond the paper",
     "data": "The data",
 }
-STAGES = ("markets", "selections", "baselines", "estimates", "plans")
+STAGES = ("markets", "selections", "plus", "baselines", "estimates", "plans")
 STUDY = "studies/"
 
 Cell = tuple[str, int]
