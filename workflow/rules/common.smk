@@ -274,6 +274,7 @@ EXHIBIT_SETTINGS = {
     # Dataset -> services whose answers the release lacks, each with the files that are missing.
     "dropped": {name: block.get("dropped", {}) for name, block in BLOCKS.items()},
     "predictor": PREDICTOR,
+    "train_share": SETTINGS["train_share"],
 }
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 from frugalmct.errors import FrugalError
 from frugalmct.paper.exhibit import load_exhibit
 from frugalmct.paper.printed import printed_of
+from frugalmct.paper.report.beside import dropped_services
 from frugalmct.paper.report.gaps import NOT_MADE, missing_because
-from frugalmct.paper.report.verdicts import dropped_services
 from frugalmct.splits import training_items
 
 
