@@ -1,0 +1,252 @@
+"""A trained strategy where every call has its own cost: whom to ask first, and whose answer stands.
+
+    strategy = PerCallStrategy.fit(training_market, budgets=[0.5, 1])
+    strategy.evaluate(test_market, budget=0.5)
+    strategy.save("strategy.npz")
+
+For a market of labels, too, the answer of one service stands: nothing is combined. How many of those asked
+first agree is among what the choice is made on.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalmct.arrays import open_arrays
+from frugalmct.checks import check_money
+from frugalmct.errors import FrugalError, listed
+from frugalmct.market import Known, Market
+from frugalmct.metrics import METRICS
+from frugalmct.model import Learning
+from frugalmct.percall.columns import Table
+from frugalmct.percall.model import First, FirstModel, Learner, Walked, trial_score, walk
+from frugalmct.percall.parts import FORMAT, Parts, PerCallPlan, read_parts, write_parts
+from frugalmct.percall.search import best_firsts
+from frugalmct.percall.spending import Spending
+from frugalmct.plans import AUTO, DELTA
+from frugalmct.predict import make_predictor
+from frugalmct.seeds import generator
+from frugalmct.training import ItemIds, Made, learning_for
+
+NONE = "none"
+# Models learn little from more; and a trial of who is asked first less.
+ENOUGH_ITEMS, ENOUGH_TO_TRY = 10_000, 2_000
+
+Base = str | Sequence[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class PerCallEvaluation:
+    """What a strategy's choices turned out to be worth.
+
+    choices: (items,) the service whose answer stands, -1 where the money did not last; asked: (items,
+    services) whose calls were made; accuracy: the mean quality; cost: the mean per item, of true costs.
+    """
+
+    choices: NDArray[np.int64]
+    asked: NDArray[np.bool_]
+    accuracy: float
+    cost: float
+
+
+class PerCallStrategy:
+    """For each budget a plan, and for each set of services asked first its model."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.services, self.prices, self.metric = parts.services, parts.prices, parts.metric
+        self.plans: dict[float, PerCallPlan] = {plan.budget: plan for plan in parts.plans}
+        self.models: dict[First, FirstModel] = dict(parts.models)
+        self.items, self.made, self.ids = parts.items, parts.made, parts.ids
+        self._seen: tuple[Any, Table] | None = None
+
+    @classmethod
+    def fit(
+        cls,
+        market: Market,
+        budgets: Sequence[float] | float,
+        *,
+        base: Base = AUTO,
+        learning: Learning | None = None,
+        unit: str = "",
+        **settings: Any,
+    ) -> "PerCallStrategy":
+        """Learns from a market with the outcome of every call.
+
+        base: whom to ask first for every item: `none`, a service, several, or `auto` to choose per budget.
+        settings: those of `Learning` by name; features may be `text`, `given`, `labels` (what those asked
+        first answered) or `auto`, all there is.
+        """
+        learning = learning_for(market, learning, settings)
+        if learning.metric not in METRICS:
+            raise FrugalError(f"Unknown metric '{learning.metric}'; known: {listed(METRICS)}.")
+        make_predictor(learning.predictor, **(learning.options or {}))
+        wanted = checked_budgets(market, budgets)
+        part = thinned(market, ENOUGH_ITEMS, learning.seed)
+        learner = Learner(part, learning)
+        firsts = (
+            chosen_firsts(learner, wanted)
+            if base == AUTO
+            else dict.fromkeys(wanted, named_first(market, base))
+        )
+        models = {first: learner.learn(first).model for first in sorted(set(firsts.values()))}
+        plans = [_plan(budget, models[first]) for budget, first in firsts.items()]
+        return cls(
+            Parts(
+                market.services,
+                np.asarray(market.prices, dtype=np.float64),
+                learning.metric,
+                tuple(plans),
+                models,
+                learner.items,
+                Made.of(market, learning, unit),
+                ItemIds.of(market.items),
+            )
+        )
+
+    def plan(self, budget: float) -> PerCallPlan:
+        if float(budget) not in self.plans:
+            raise FrugalError(
+                f"This strategy was not trained for budget {budget:g}; it knows {listed(self.plans)}. "
+                "Train it with that budget."
+            )
+        return self.plans[float(budget)]
+
+    def spending(self, budget: float, items: int, caps: Mapping[str, float] | None = None) -> Spending:
+        """The money of so many items, to decide one by one with `estimate`.
+
+        caps: the most that one call of each service can cost; then nothing is ever spent beyond the budget.
+        """
+        plan = self.plan(budget)
+        curve = self.models[plan.first].curve
+        return Spending(curve, plan.budget, items, plan.first, delta=DELTA, caps=self._caps(caps))
+
+    def estimate(self, items: Market | Known, budget: float) -> tuple[NDArray, NDArray]:
+        """(items, services) estimated accuracies and costs, from what is known once those asked first have
+        answered: of no other service is anything looked at."""
+        model = self.models[self.plan(budget).first]
+        known = self._aligned(items).known(model.first) if isinstance(items, Market) else items
+        return model.estimate(known, self._item_table(known))
+
+    def decide(
+        self, market: Market, budget: float, caps: Mapping[str, float] | None = None
+    ) -> NDArray[np.int64]:
+        """(items,) whose answer stands, in order; -1 where the money did not last."""
+        return self._walked(market, budget, caps).choices
+
+    def evaluate(
+        self, market: Market, budget: float, caps: Mapping[str, float] | None = None
+    ) -> PerCallEvaluation:
+        """Decides without the outcome, then looks what the choices were worth.
+
+        Items that the strategy was trained on flatter it: they are warned of.
+        """
+        if share := self.ids.known(market.items):
+            warnings.warn(
+                f"{100 * share:.0f} % of the items of market {market.name} have ids of items that this "
+                "strategy was trained on; what it reaches on those is better than what new items will show.",
+                stacklevel=2,
+            )
+        walked = self._walked(market, budget, caps)
+        quality = self._aligned(market).service_accuracy(self.metric)
+        return PerCallEvaluation(
+            walked.choices, walked.asked, float(walked.reached(quality).mean()), walked.cost
+        )
+
+    def _walked(self, market: Market, budget: float, caps: Mapping[str, float] | None) -> Walked:
+        own = self._aligned(market)
+        accuracy, costs = self.estimate(own, budget)
+        true = np.broadcast_to(own.costs, accuracy.shape)
+        if caps is None and own.costs.ndim == 1:  # a price is the same for all calls, and so its own cap
+            caps = dict(zip(self.services, own.costs.tolist(), strict=True))
+        return walk(self.spending(budget, max(len(own), 1), caps), accuracy, costs, true)
+
+    def _caps(self, caps: Mapping[str, float] | None) -> NDArray[np.float64] | None:
+        if caps is None:
+            return None
+        if missing := [service for service in self.services if service not in caps]:
+            raise FrugalError(f"caps: that of {listed(missing)} is missing; give one for every service.")
+        values = np.array([float(caps[service]) for service in self.services])
+        check_money("caps", values)
+        return values
+
+    def _item_table(self, known: Known) -> Table:
+        """What is known beforehand, kept for the next budget: texts take longest."""
+        if known.text is None:
+            return self.items.table(known)
+        if self._seen is None or self._seen[0] is not known.text:
+            self._seen = (known.text, self.items.table(known))
+        return self._seen[1]
+
+    def _aligned(self, market: Market) -> Market:
+        return market if market.services == self.services else market.with_services(self.services)
+
+    def save(self, path: str | Path) -> None:
+        """One `.npz` of plain arrays and a JSON header."""
+        write_parts(self.parts, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "PerCallStrategy":
+        """Reads what `save` wrote; a file of another kind, or a damaged one, is named as such."""
+        with open_arrays(
+            path, f"strategy file of format {FORMAT}", "train and save the strategy again"
+        ) as file:
+            return cls(read_parts(file))
+
+
+def chosen_firsts(learner: Learner, budgets: Sequence[float]) -> dict[float, First]:
+    """Whom to ask first at each budget, by trials on training items."""
+    market = thinned(learner.market, ENOUGH_TO_TRY, learner.learning.seed)
+    small = learner if market is learner.market else Learner(market, learner.learning)
+    alone = small.learn(())
+
+    def trial(first: First) -> dict[float, float]:
+        learnt = small.learn(first, alone)
+        payable = [budget for budget in budgets if learnt.model.curve.least <= budget]
+        return {budget: trial_score(learnt, small, budget) for budget in payable}
+
+    return best_firsts(trial, market.prices.tolist(), budgets)
+
+
+def named_first(market: Market, base: Base) -> First:
+    if base is None or base == NONE:
+        return ()
+    names = [base] if isinstance(base, str) else list(base)
+    return tuple(sorted({market.service_index(name) for name in names}))
+
+
+def thinned(market: Market, most: int, seed: int) -> Market:
+    if len(market) <= most:
+        return market
+    return market.subset(np.sort(generator(seed, market.name, "per call").permutation(len(market))[:most]))
+
+
+def _plan(budget: float, model: FirstModel) -> PerCallPlan:
+    curve = model.curve
+    if curve.least > budget * (1 + 1e-9):
+        raise FrugalError(
+            f"The budget {budget:g} does not pay for whom every item is sent to first; it must be at least "
+            f"{curve.least:.6g}. Raise it, or choose another base."
+        )
+    aim = curve.least + (1 - DELTA) * (budget - curve.least)
+    return PerCallPlan(budget, model.first, curve.at(aim))
+
+
+def checked_budgets(market: Market, budgets: Sequence[float] | float) -> list[float]:
+    given = [budgets] if np.ndim(budgets) == 0 else list(budgets)
+    if not given:
+        raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
+    least = float(np.broadcast_to(market.costs, (len(market), len(market.services))).min(axis=1).mean())
+    for budget in given:
+        number = isinstance(budget, int | float | np.number) and not isinstance(budget, bool)
+        if not number or not least <= budget < np.inf:
+            raise FrugalError(
+                f"Market {market.name}: the budget {budget!r} does not pay for the cheapest service of every "
+                f"item; give a number of at least {least:.6g}."
+            )
+    return list(dict.fromkeys(map(float, given)))
