@@ -37,7 +37,8 @@ class RandomForest(Predictor):
 
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
     each split (a share, a number, or `sqrt`; by default `share_tried`); `rows_per_tree` and
-    `share_per_tree` the most items a tree sees; `max_columns` the most columns used of a sparse table, the fullest ones.
+    `share_per_tree` the most items a tree sees; `max_columns` the most columns used of a sparse table, the
+    fullest ones.
     """
 
     name = "random_forest"
