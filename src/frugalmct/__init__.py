@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from frugalmct.live.router import Router
     from frugalmct.market import Evidence, LabelMarket, Market
     from frugalmct.model import Learning
-    from frugalmct.plus import PlusStrategy
     from frugalmct.select import OnlineSelector, Problem, dual_price, frontier, solve
     from frugalmct.strategy import Strategy
 
@@ -26,7 +25,6 @@ __all__ = [
     "Learning",
     "Market",
     "OnlineSelector",
-    "PlusStrategy",
     "Problem",
     "Router",
     "Strategy",
@@ -43,7 +41,6 @@ _HOMES = {
     "Learning": "frugalmct.model",
     "Market": "frugalmct.market",
     "OnlineSelector": "frugalmct.select",
-    "PlusStrategy": "frugalmct.plus",
     "Problem": "frugalmct.select",
     "Router": "frugalmct.live.router",
     "Strategy": "frugalmct.strategy",

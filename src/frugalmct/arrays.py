@@ -96,16 +96,23 @@ class ArrayFile:
         """The arrays whose names begin so, read as they are asked for; their reader checks their values."""
         return Group(self, prefix)
 
+    def format(self) -> str:
+        """What the file says it is; nothing else of it has been looked at."""
+        return self._header().text("format")
+
     def header(self, format_name: str) -> Fields:
         """The JSON object in `header`, of that format."""
-        if self._member("header").file_size > MAX_JSON_BYTES + MAX_NPY_HEADER:
-            raise FrugalError(f"its header is longer than {MAX_JSON_BYTES:,} bytes")
-        content = self._read("header", np.uint8, (None,)).tobytes()
-        fields = Fields("its header", decoded_json(content, "its header"))
+        fields = self._header()
         given = fields.text("format")
         if given != format_name:
             raise FrugalError(f"its format is {given}, this version reads {format_name}")
         return fields
+
+    def _header(self) -> Fields:
+        if self._member("header").file_size > MAX_JSON_BYTES + MAX_NPY_HEADER:
+            raise FrugalError(f"its header is longer than {MAX_JSON_BYTES:,} bytes")
+        content = self._read("header", np.uint8, (None,)).tobytes()
+        return Fields("its header", decoded_json(content, "its header"))
 
     def floats(
         self,

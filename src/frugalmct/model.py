@@ -1,7 +1,7 @@
 """What one base's answer tells: combiners, features and predictor of one base, as one model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,38 @@ FITTERS = Registry("kind of market", {"labels": "frugalmct.combine:fit_market_co
 """Kind of market -> how its combiners are learnt."""
 
 
+PAPER_FOREST = {"leaf": 1}
+"""Full trees: the paper tunes nothing of its forest, and names no other setting of it."""
+
+
 @dataclass(frozen=True)
 class Learning:
-    """How models are fitted; the same for every base."""
+    """How models are fitted; the same for every base.
+
+    summary: whether predictors see summary columns beside the answer; abstain: whether a silent service has
+    no say, instead of speaking against every label of the other.
+    """
 
     predictor: str = "random_forest"
     options: Mapping[str, Any] | None = None
     features: str | None = None
+    summary: bool = True
     metric: str = "accuracy"
     labels_per_item: int | None = None
     abstain: bool = True
     seed: int = 0
     jobs: int = 1
+
+    @classmethod
+    def paper(cls, **settings: Any) -> "Learning":
+        """As the paper has it to the letter: the answer alone is seen, full trees, a silent service rejects.
+
+        settings: fields that differ from that; options are added to the forest's own.
+        """
+        learning = cls(**({"summary": False, "abstain": False} | settings))
+        if learning.predictor != "random_forest":
+            return learning
+        return replace(learning, options=PAPER_FOREST | dict(learning.options or {}))
 
     def combiners(self, market: Market, base: int) -> Combiners:
         """The base's combiners with each service, learnt on a market with truth."""
@@ -62,7 +82,7 @@ class AccuracyModel:
         """Learns from a market with truth; combiners already searched for on it can be given."""
         combiners = combiners or learning.combiners(market, base)
         evidence = market.evidence(base)
-        features = FeatureMap.of(evidence, market.task, learning.features)
+        features = FeatureMap.of(evidence, market.task, learning.features, learning.summary)
         predictor = make_predictor(learning.predictor, **(learning.options or {}), jobs=learning.jobs)
         accuracy = market.choice_accuracy(combiners, learning.metric)
         seed = small_seed(learning.seed, market.name, base, learning.predictor)

@@ -159,8 +159,8 @@ def _warn_of_leak(market: "LabelMarket") -> Iterator[str]:
     if given and given == true and not (plain and market.service_accuracy().min() == 1):
         yield (
             "No service ever gives a label that is not true. If the scores, or empty answers, say how good "
-            "an answer was, the outcome leaks into what is learnt from, and no accuracy can be believed; give "
-            "`quality` instead of `truth` and `predictions`."
+            "an answer was, the outcome leaks into what is learnt from, and no accuracy can be believed; "
+            "give `quality` instead of `truth` and `predictions`."
         )
 
 

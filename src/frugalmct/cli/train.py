@@ -13,6 +13,7 @@ from frugalmct.cli.common import (
     progress,
     read_market,
 )
+from frugalmct.made import METHODS, PLUS
 from frugalmct.values import printable
 
 if TYPE_CHECKING:
@@ -38,7 +39,15 @@ def add(commands: Any) -> None:
         help="mean cost of an item, base included",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the strategy, a .npz")
-    parser.add_argument("--base", default="auto", metavar="SERVICE", help="asked for every item (auto)")
+    parser.add_argument("--method", choices=METHODS, default=PLUS, help=f"paper: to the letter ({PLUS})")
+    parser.add_argument(
+        "--base",
+        nargs="+",
+        default=["auto"],
+        metavar="SERVICE",
+        help="one or several, asked for every item (auto)",
+    )
+    parser.add_argument("--combiner", metavar="NAME", help="of plus: learned, weight_threshold")
     parser.add_argument("--labels-per-item", type=int, metavar="N", help="the most labels of an answer")
     parser.add_argument("--metric", metavar="NAME", help="accuracy, f1, precision, recall, ...")
     parser.add_argument("--features", metavar="KIND", help="labels, embedding or given")
@@ -60,7 +69,9 @@ def _run(arguments: argparse.Namespace) -> int:
     strategy = Strategy.fit(
         market,
         arguments.budget,
-        base=arguments.base,
+        method=arguments.method,
+        base=arguments.base[0] if len(arguments.base) == 1 else arguments.base,
+        combiner=arguments.combiner,
         unit=arguments.unit,
         seed=arguments.seed,
         jobs=arguments.jobs,
@@ -76,20 +87,19 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _summary(strategy: "Strategy", path: str) -> dict[str, Any]:
-    from frugalmct.outlook import reached_out_of_sample
+    from frugalmct.outlook import promised
 
     plans = []
     for budget, plan in strategy.plans.items():
-        estimates = strategy.training[plan.base].estimates
-        choices = estimates.route(budget, plan.dual_price)
+        asked = strategy.training.cascade(plan.base).route(budget, plan.dual_price)
         plans.append(
             {
                 "budget": budget,
-                "base": strategy.services[plan.base],
+                "base": strategy.names(plan.base),
                 "dual_price": plan.dual_price,
-                "accuracy": float(reached_out_of_sample(estimates, budget, plan.delta).mean()),
-                "cost": estimates.cost(choices),
-                "asks_no_more": float((choices == plan.base).mean()),
+                "accuracy": promised(strategy, plan),
+                "cost": float((asked @ strategy.prices).mean()),
+                "asks_no_more": float((asked.sum(axis=1) == len(plan.base)).mean()),
             }
         )
     return {

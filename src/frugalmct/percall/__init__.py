@@ -5,6 +5,6 @@ included, one service is chosen, at estimated costs and within a budget that hol
 """
 
 from frugalmct.percall.spending import Spending
-from frugalmct.percall.strategy import PerCallEvaluation, PerCallPlan, PerCallStrategy
+from frugalmct.percall.strategy import PerCallEvaluation, PerCallPlan, PerCallStrategy, is_per_call
 
-__all__ = ["PerCallEvaluation", "PerCallPlan", "PerCallStrategy", "Spending"]
+__all__ = ["PerCallEvaluation", "PerCallPlan", "PerCallStrategy", "Spending", "is_per_call"]

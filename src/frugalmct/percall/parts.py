@@ -13,10 +13,10 @@ from frugalmct.arrays import ArrayFile
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
 from frugalmct.files import replacing
+from frugalmct.made import ItemIds, Made
 from frugalmct.metrics import METRICS
 from frugalmct.percall.columns import ItemColumns
 from frugalmct.percall.model import First, FirstModel, checked_first
-from frugalmct.training import ItemIds, Made
 from frugalmct.values import MAX_SERVICES, Fields
 
 FORMAT = "frugalmct-percall-1"

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.arrays import open_arrays
+from frugalmct.arrays import ArrayFile, open_arrays
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError, listed
+from frugalmct.made import PER_CALL, ItemIds, Made, learning_for
 from frugalmct.market import Known, Market
 from frugalmct.metrics import METRICS
 from frugalmct.model import Learning
@@ -31,7 +32,6 @@ from frugalmct.percall.spending import Spending
 from frugalmct.plans import AUTO, DELTA
 from frugalmct.predict import make_predictor
 from frugalmct.seeds import generator
-from frugalmct.training import ItemIds, Made, learning_for
 
 NONE = "none"
 # Models learn little from more; and a trial of who is asked first less.
@@ -56,6 +56,8 @@ class PerCallEvaluation:
 
 class PerCallStrategy:
     """For each budget a plan, and for each set of services asked first its model."""
+
+    FORMAT = FORMAT
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -82,7 +84,7 @@ class PerCallStrategy:
         settings: those of `Learning` by name; features may be `text`, `given`, `labels` (what those asked
         first answered) or `auto`, all there is.
         """
-        learning = learning_for(market, learning, settings)
+        learning = learning_for(PER_CALL, market, learning, settings)
         if learning.metric not in METRICS:
             raise FrugalError(f"Unknown metric '{learning.metric}'; known: {listed(METRICS)}.")
         make_predictor(learning.predictor, **(learning.options or {}))
@@ -104,7 +106,7 @@ class PerCallStrategy:
                 tuple(plans),
                 models,
                 learner.items,
-                Made.of(market, learning, unit),
+                Made.of(PER_CALL, market, learning, unit),
                 ItemIds.of(market.items),
             )
         )
@@ -196,7 +198,16 @@ class PerCallStrategy:
         with open_arrays(
             path, f"strategy file of format {FORMAT}", "train and save the strategy again"
         ) as file:
-            return cls(read_parts(file))
+            return cls.read(file)
+
+    @classmethod
+    def read(cls, file: ArrayFile) -> "PerCallStrategy":
+        return cls(read_parts(file))
+
+
+def is_per_call(market: Market, base: Base) -> bool:
+    """Whether only this kind of strategy suits: qualities, costs per call, or nobody asked first."""
+    return market.kind == "quality" or market.extras.costs is not None or base is None or base == NONE
 
 
 def chosen_firsts(learner: Learner, budgets: Sequence[float]) -> dict[float, First]:

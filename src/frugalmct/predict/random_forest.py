@@ -1,4 +1,4 @@
-"""The paper's predictor: a random forest whose leaf size is chosen by its out-of-bag error.
+"""The paper's predictor, a random forest; its leaf size is chosen by its out-of-bag error unless it is given.
 
 How large leaves are decides whether routing pays: the selector takes the highest of several estimates, and
 of noisy ones the highest is too often the luckiest. Leaves that are too small make the estimates noisy,
@@ -36,9 +36,9 @@ class RandomForest(Predictor):
     """A multi-output forest.
 
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
-    each split (a share, a number, or `sqrt`; by default `share_tried`); `rows_per_tree` and
-    `share_per_tree` the most items a tree sees; `max_columns` the most columns used of a sparse table, the
-    fullest ones.
+    each split (a share, a number, or `sqrt`; by default `share_tried`); `share_per_tree` the share of the
+    items that are drawn for a tree, with replacement, and `rows_per_tree` the most there are; `max_columns`
+    the most columns used of a sparse table, the fullest ones.
     """
 
     name = "random_forest"
@@ -52,8 +52,8 @@ class RandomForest(Predictor):
         trees: int = TREES,
         leaf: int | None = None,
         max_features: str | float | int | None = None,
-        rows_per_tree: int = ROWS_PER_TREE,
         share_per_tree: float = SHARE_PER_TREE,
+        rows_per_tree: int = ROWS_PER_TREE,
         max_columns: int = MAX_COLUMNS,
         jobs: int = 1,
     ) -> None:
@@ -61,8 +61,8 @@ class RandomForest(Predictor):
         self.trees = whole("trees", trees, least=1)
         self.leaf = None if leaf is None else whole("leaf", leaf, least=1)
         self.max_features = _checked_max_features(self.share_tried if max_features is None else max_features)
-        self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
         self.share_per_tree = _checked_share(share_per_tree)
+        self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
         self.max_columns = whole("max_columns", max_columns, least=1)
 
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
@@ -201,6 +201,6 @@ def _checked_max_features(value: Any) -> str | float | int:
 
 
 def _checked_share(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
-        return float(value)
-    raise FrugalError(f"share_per_tree is {value!r}; it must be a share in (0, 1].")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise FrugalError(f"share_per_tree is {value!r}; it must be a share in (0, 1].")
+    return float(value)

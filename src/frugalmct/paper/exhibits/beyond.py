@@ -13,7 +13,7 @@ from frugalmct.paper.curves import ROUNDING, BestService, DatasetResults, datase
 from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import name_of
-from frugalmct.paper.names import DAP, FRUGALML, IDEAL, OFFLINE, ONLINE, ORACLE, RANDOM_MIX
+from frugalmct.paper.names import DAP, FRUGALML, IDEAL, OFFLINE, ONLINE, ORACLE, PLUS, RANDOM_MIX
 from frugalmct.paper.plotting import INK, legend_below, picture, short, title_of
 from frugalmct.paper.wording import points, without_columns
 
@@ -22,7 +22,7 @@ SECTION = "beyond"
 NEEDS = ("tradeoff",)
 SETTINGS = ("tasks",)
 
-AREA_METHODS = (ONLINE, FRUGALML, DAP, RANDOM_MIX, ORACLE)
+AREA_METHODS = (ONLINE, PLUS, FRUGALML, DAP, RANDOM_MIX, ORACLE)
 # What is lost at each step from the best thinkable to what is done: their sum is `ideal - online`.
 LOSSES = {
     "loss_combiner": (IDEAL, ORACLE),

@@ -88,7 +88,7 @@ def test_defaults_are_filled_in(config):
                 "python": ".venv-automl/bin/python",
             },
         },
-        "silence": "abstain",
+        "silence": "reject",
         "delta": 0.01,
         "compress_markets": False,
     }
