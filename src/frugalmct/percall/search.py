@@ -1,36 +1,44 @@
 """Who is asked first: nobody, one service or several, chosen by trying it on training items.
 
-The search is bounded. Nobody, and each of the `SERVICES` cheapest services that a budget pays for, are tried;
-then, up to `LONGEST` services, those sets that were best at some budget, `WIDTH` at most, are tried with each
-further service. A trial is a small forest on a few thousand items, judged by what its out-of-bag
-estimates reach at each budget.
+The search is bounded. Nobody, and each of the `SERVICES` cheapest services that a budget pays for and whose
+answers tell something, are tried; then, up to `LONGEST` services and while it pays at some budget, those sets
+that were best at some budget, `WIDTH` at most, are tried with each further service. A trial is a small forest
+on a few thousand items, judged by what its out-of-bag estimates reach at each budget.
 """
 
 from collections.abc import Callable, Sequence
 
 from frugalmct.percall.model import First
 
-SERVICES, WIDTH, LONGEST = 12, 3, 3
+SERVICES, WIDTH, LONGEST = 12, 2, 3
 
 Trial = Callable[[First], dict[float, float]]
 """What a set reaches at each budget; budgets that it does not fit are left out."""
 
 
-def best_firsts(trial: Trial, prices: Sequence[float], budgets: Sequence[float]) -> dict[float, First]:
-    """The best set for each budget."""
-    payable = [k for k in range(len(prices)) if prices[k] <= max(budgets)]
-    cheapest = sorted(sorted(payable, key=lambda k: prices[k])[:SERVICES])
-    reached: dict[First, dict[float, float]] = {}
-    level: list[First] = [(), *((k,) for k in cheapest)]
+def best_firsts(trial: Trial, candidates: Sequence[int], budgets: Sequence[float]) -> dict[float, First]:
+    """The best set for each budget; candidates: services that may be asked first."""
+    reached: dict[First, dict[float, float]] = {(): trial(())}
+    grown: list[First] = [(k,) for k in candidates]
     for size in range(1, LONGEST + 1):
-        reached |= {first: trial(first) for first in level}
-        grown = [first for first in level if len(first) == size]
+        before = list(reached)
+        reached |= {first: trial(first) for first in grown}
+        # One alone rarely pays where two that agree, or do not, tell much: two are always tried.
+        if not grown or size == LONGEST or (size > 1 and not _any_better(reached, grown, before, budgets)):
+            break
         seeds = _best_somewhere(reached, grown, budgets)
-        level = sorted(
-            {tuple(sorted((*first, k))) for first in seeds for k in cheapest if k not in first}
-            - reached.keys()
-        )
+        grown = sorted({tuple(sorted((*first, k))) for first in seeds for k in candidates if k not in first})
     return {budget: _best(reached, list(reached), budget) for budget in budgets}
+
+
+def _any_better(
+    reached: dict[First, dict[float, float]],
+    new: Sequence[First],
+    old: Sequence[First],
+    budgets: Sequence[float],
+) -> bool:
+    """Whether at some budget one of the new sets is better than all of the old."""
+    return any(_best(reached, [*old, *new], budget) in new for budget in budgets)
 
 
 def _best(reached: dict[First, dict[float, float]], firsts: Sequence[First], budget: float) -> First:

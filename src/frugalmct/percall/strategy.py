@@ -24,10 +24,10 @@ from frugalmct.made import PER_CALL, ItemIds, Made, learning_for
 from frugalmct.market import Known, Market
 from frugalmct.metrics import METRICS
 from frugalmct.model import Learning
-from frugalmct.percall.columns import Table
+from frugalmct.percall.columns import LABELS, Table
 from frugalmct.percall.model import First, FirstModel, Learner, Walked, trial_score, walk
 from frugalmct.percall.parts import FORMAT, Parts, PerCallPlan, read_parts, write_parts
-from frugalmct.percall.search import best_firsts
+from frugalmct.percall.search import SERVICES, best_firsts
 from frugalmct.percall.spending import Spending
 from frugalmct.plans import AUTO, DELTA
 from frugalmct.predict import make_predictor
@@ -85,31 +85,7 @@ class PerCallStrategy:
         first answered) or `auto`, all there is.
         """
         learning = learning_for(PER_CALL, market, learning, settings)
-        if learning.metric not in METRICS:
-            raise FrugalError(f"Unknown metric '{learning.metric}'; known: {listed(METRICS)}.")
-        make_predictor(learning.predictor, **(learning.options or {}))
-        wanted = checked_budgets(market, budgets)
-        part = thinned(market, ENOUGH_ITEMS, learning.seed)
-        learner = Learner(part, learning)
-        firsts = (
-            chosen_firsts(learner, wanted)
-            if base == AUTO
-            else dict.fromkeys(wanted, named_first(market, base))
-        )
-        models = {first: learner.learn(first).model for first in sorted(set(firsts.values()))}
-        plans = [_plan(budget, models[first]) for budget, first in firsts.items()]
-        return cls(
-            Parts(
-                market.services,
-                np.asarray(market.prices, dtype=np.float64),
-                learning.metric,
-                tuple(plans),
-                models,
-                learner.items,
-                Made.of(PER_CALL, market, learning, unit),
-                ItemIds.of(market.items),
-            )
-        )
+        return cls(fit_parts(market, checked_budgets(market, budgets), base, learning, unit))
 
     def plan(self, budget: float) -> PerCallPlan:
         if float(budget) not in self.plans:
@@ -210,6 +186,27 @@ def is_per_call(market: Market, base: Base) -> bool:
     return market.kind == "quality" or market.extras.costs is not None or base is None or base == NONE
 
 
+def fit_parts(market: Market, budgets: Sequence[float], base: Base, learning: Learning, unit: str) -> Parts:
+    """A mistake is said before the work."""
+    if learning.metric not in METRICS:
+        raise FrugalError(f"Unknown metric '{learning.metric}'; known: {listed(METRICS)}.")
+    make_predictor(learning.predictor, **(learning.options or {}))
+    named = () if base == AUTO else named_first(market, base)
+    learner = Learner(thinned(market, ENOUGH_ITEMS, learning.seed), learning)
+    firsts = chosen_firsts(learner, budgets) if base == AUTO else dict.fromkeys(budgets, named)
+    models = {first: learner.learn(first).model for first in sorted(set(firsts.values()))}
+    return Parts(
+        market.services,
+        np.asarray(market.prices, dtype=np.float64),
+        learning.metric,
+        tuple(_plan(budget, models[first]) for budget, first in firsts.items()),
+        models,
+        learner.items,
+        Made.of(PER_CALL, market, learning, unit),
+        ItemIds.of(market.items),
+    )
+
+
 def chosen_firsts(learner: Learner, budgets: Sequence[float]) -> dict[float, First]:
     """Whom to ask first at each budget, by trials on training items."""
     market = thinned(learner.market, ENOUGH_TO_TRY, learner.learning.seed)
@@ -221,7 +218,15 @@ def chosen_firsts(learner: Learner, budgets: Sequence[float]) -> dict[float, Fir
         payable = [budget for budget in budgets if learnt.model.curve.least <= budget]
         return {budget: trial_score(learnt, small, budget) for budget in payable}
 
-    return best_firsts(trial, market.prices.tolist(), budgets)
+    return best_firsts(trial, candidates(market, learner.kind, max(budgets)), budgets)
+
+
+def candidates(market: Market, kind: str, most: float) -> list[int]:
+    """The cheapest services whose answers tell something of an item, of those that a budget pays for."""
+    answered = {k: market.known((k,)).answers[k] for k in range(len(market.services))}
+    telling = [k for k, own in answered.items() if own.scores is not None or own.numbers is not None]
+    payable = [k for k in telling if market.prices[k] <= most] if kind in (AUTO, LABELS) else []
+    return sorted(sorted(payable, key=lambda k: market.prices[k])[:SERVICES])
 
 
 def named_first(market: Market, base: Base) -> First:

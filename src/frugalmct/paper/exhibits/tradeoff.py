@@ -63,8 +63,8 @@ repetition; status says how it went, or why a cell is empty.
 """
 DIFFERS = (
     "Beyond the paper: FrugalMCT plus, 95 % bands, the oracle, a random mix, and in the table the baselines "
-    "in forms that get what FrugalMCT gets. The table has means over repetitions, in per cent; every run is in "
-    "tables/tradeoff.csv."
+    "in forms that get what FrugalMCT gets. The table has means over repetitions, in per cent; every run is "
+    "in tables/tradeoff.csv."
 )
 HEADLINE = "Accuracy and cost"
 

@@ -10,9 +10,8 @@ from frugalmct.market import LabelMarket, Market
 from frugalmct.model import Learning
 from frugalmct.paper.names import PLUS
 from frugalmct.paper.stages.select import COLUMNS
-from frugalmct.plans import DELTA
-from frugalmct.plus import PlusStrategy
 from frugalmct.seeds import small_seed
+from frugalmct.strategy import Strategy
 
 OK = "ok"
 
@@ -47,7 +46,7 @@ def sweep_plus(
 def _reached(
     train: LabelMarket, test: Market, budgets: Sequence[float], base: str, learning: Learning
 ) -> Iterator[dict[str, Any]]:
-    strategy = PlusStrategy.fit(train, budgets, base=base, learning=learning)
+    strategy = Strategy.fit(train, budgets, base=base, learning=learning)
     for budget in budgets:
         plan, found = strategy.plan(budget), strategy.evaluate(test, budget)
         yield {
@@ -55,7 +54,7 @@ def _reached(
             "accuracy": found.accuracy,
             "cost": found.cost,
             "status": OK,
-            "base": " and ".join(strategy.services[service] for service in plan.start),
-            "delta": DELTA,
+            "base": " and ".join(strategy.services[service] for service in plan.base),
+            "delta": plan.delta,
             "dual_price": plan.dual_price,
         }

@@ -11,7 +11,7 @@ from frugalmct.model import Learning
 from frugalmct.paper.names import PLUS
 from frugalmct.paper.stages.plus import plus_learning, sweep_plus
 from frugalmct.paper.stages.select import COLUMNS
-from frugalmct.plus import PlusStrategy
+from frugalmct.strategy import Strategy
 
 BUDGETS = [1.0, 3.5, 6.0]
 FAST = Learning(options={"trees": 5, "leaf": 10}, seed=4)
@@ -28,7 +28,7 @@ def test_one_row_per_budget_with_what_the_answers_are_worth(markets):
     assert rows.columns.tolist() == COLUMNS
     assert rows["budget"].tolist() == BUDGETS and set(rows["method"]) == {PLUS}
     assert set(rows["repetition"]) == {3} and set(rows["status"]) == {"ok"}
-    strategy = PlusStrategy.fit(train, BUDGETS, learning=FAST)
+    strategy = Strategy.fit(train, BUDGETS, learning=FAST)
     for row in rows.itertuples():
         asked = strategy.decide(test, row.budget)
         # Money and accuracy counted anew from who was asked and what they said together.
