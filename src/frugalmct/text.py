@@ -104,13 +104,15 @@ def _grams(texts: Sequence[str]) -> csr_matrix:
         {"analyzer": "char_wb", "ngram_range": (2, 4)},
     ]
     short = [shortened(text) for text in texts]
+    if not short:
+        return csr_matrix((0, len(kinds) * BUCKETS))
     parts = []
     for kind in kinds:
         plain = HashingVectorizer(n_features=BUCKETS, norm=None, alternate_sign=False, **kind)
         found = plain.transform(short)
         found.data = 1 + np.log(found.data)
         parts.append(found)
-    return hstack(parts, format="csr") if texts else csr_matrix((0, 2 * BUCKETS))
+    return hstack(parts, format="csr")
 
 
 def _weighted(grams: csr_matrix, rarity: NDArray[np.float32]) -> csr_matrix:

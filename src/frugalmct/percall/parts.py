@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,18 @@ FORMAT = "frugalmct-percall-1"
 
 @dataclass(frozen=True)
 class PerCallPlan:
-    """What to do at one budget: who is asked first for every item, and the dual price to begin with."""
+    """What to do at one budget: who is asked first for every item, and the dual price to begin with.
+
+    accuracy, cost, asks_no_more: what the training items reach so, each estimated without itself; what one of
+    them costs; and the share of them for which only those asked first are asked.
+    """
 
     budget: float
     first: First
     dual_price: float
+    accuracy: float
+    cost: float
+    asks_no_more: float
 
     @classmethod
     def from_dict(cls, row: Any, services: int) -> "PerCallPlan":
@@ -37,6 +44,9 @@ class PerCallPlan:
             fields.number("budget", least=0, most=MAX_MONEY),
             checked_first(fields.take("first"), services),
             fields.number("dual_price", least=0),
+            fields.number("accuracy", least=0, most=1),
+            fields.number("cost", least=0, most=MAX_MONEY),
+            fields.number("asks_no_more", least=0, most=1),
         )
         fields.done()
         return plan
@@ -70,10 +80,7 @@ def write_parts(parts: Parts, path: str | Path) -> None:
         "metric": parts.metric,
         "made": parts.made.to_dict(),
         "items": items,
-        "plans": [
-            {"budget": plan.budget, "first": list(plan.first), "dual_price": plan.dual_price}
-            for plan in parts.plans
-        ],
+        "plans": [asdict(plan) | {"first": list(plan.first)} for plan in parts.plans],
         "models": described,
     }
     text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)

@@ -2,7 +2,7 @@
 
 The search is bounded. Nobody, and each of the `SERVICES` cheapest services that a budget pays for and whose
 answers tell something, are tried; then, up to `LONGEST` services and while it pays at some budget, those sets
-that were best at some budget, `WIDTH` at most, are tried with each further service. A trial is a small forest
+that were best at most budgets, `WIDTH` of them, are tried with each further service. A trial is a small forest
 on a few thousand items, judged by what its out-of-bag estimates reach at each budget.
 """
 
@@ -49,6 +49,10 @@ def _best(reached: dict[First, dict[float, float]], firsts: Sequence[First], bud
 def _best_somewhere(
     reached: dict[First, dict[float, float]], firsts: Sequence[First], budgets: Sequence[float]
 ) -> list[First]:
-    """The sets that are best at some budget, those of most budgets first, and no more than a few."""
-    wins = [_best(reached, firsts, budget) for budget in budgets if any(budget in reached[f] for f in firsts)]
-    return sorted(set(wins), key=lambda first: (-wins.count(first), first))[:WIDTH]
+    """The few sets that are best at most budgets; of equals those that reach more over all budgets."""
+    wins = [_best(reached, firsts, budget) for budget in budgets]
+
+    def rank(first: First) -> tuple[int, float]:
+        return -wins.count(first), -sum(reached[first].get(budget, 0.0) for budget in budgets)
+
+    return sorted(firsts, key=rank)[:WIDTH]

@@ -25,7 +25,7 @@ from frugalmct.market import Known, Market
 from frugalmct.metrics import METRICS
 from frugalmct.model import Learning
 from frugalmct.percall.columns import LABELS, Table
-from frugalmct.percall.model import First, FirstModel, Learner, Walked, trial_score, walk
+from frugalmct.percall.model import First, FirstModel, Learner, Learnt, Walked, trial_score, walk
 from frugalmct.percall.parts import FORMAT, Parts, PerCallPlan, read_parts, write_parts
 from frugalmct.percall.search import SERVICES, best_firsts
 from frugalmct.percall.spending import Spending
@@ -144,6 +144,10 @@ class PerCallStrategy:
             caps = dict(zip(self.services, own.costs.tolist(), strict=True))
         return walk(self.spending(budget, max(len(own), 1), caps), accuracy, costs, true)
 
+    def names(self, first: First) -> str:
+        """Those asked first, for people."""
+        return " + ".join(self.services[k] for k in first) if first else "none"
+
     def _caps(self, caps: Mapping[str, float] | None) -> NDArray[np.float64] | None:
         if caps is None:
             return None
@@ -194,13 +198,13 @@ def fit_parts(market: Market, budgets: Sequence[float], base: Base, learning: Le
     named = () if base == AUTO else named_first(market, base)
     learner = Learner(thinned(market, ENOUGH_ITEMS, learning.seed), learning)
     firsts = chosen_firsts(learner, budgets) if base == AUTO else dict.fromkeys(budgets, named)
-    models = {first: learner.learn(first).model for first in sorted(set(firsts.values()))}
+    learnt = {first: learner.learn(first) for first in sorted(set(firsts.values()))}
     return Parts(
         market.services,
         np.asarray(market.prices, dtype=np.float64),
         learning.metric,
-        tuple(_plan(budget, models[first]) for budget, first in firsts.items()),
-        models,
+        tuple(_plan(budget, learnt[first], learner) for budget, first in firsts.items()),
+        {first: own.model for first, own in learnt.items()},
         learner.items,
         Made.of(PER_CALL, market, learning, unit),
         ItemIds.of(market.items),
@@ -242,15 +246,24 @@ def thinned(market: Market, most: int, seed: int) -> Market:
     return market.subset(np.sort(generator(seed, market.name, "per call").permutation(len(market))[:most]))
 
 
-def _plan(budget: float, model: FirstModel) -> PerCallPlan:
-    curve = model.curve
+def _plan(budget: float, learnt: Learnt, learner: Learner) -> PerCallPlan:
+    curve, first = learnt.model.curve, learnt.model.first
     if curve.least > budget * (1 + 1e-9):
         raise FrugalError(
             f"The budget {budget:g} does not pay for whom every item is sent to first; it must be at least "
             f"{curve.least:.6g}. Raise it, or choose another base."
         )
-    aim = curve.least + (1 - DELTA) * (budget - curve.least)
-    return PerCallPlan(budget, model.first, curve.at(aim))
+    true = np.broadcast_to(learner.market.costs, learner.quality.shape)
+    spending = Spending(curve, budget, len(true), first, delta=DELTA)
+    walked = walk(spending, learnt.accuracy, learnt.costs, true)
+    return PerCallPlan(
+        budget=budget,
+        first=first,
+        dual_price=curve.at(curve.least + (1 - DELTA) * (budget - curve.least)),
+        accuracy=float(walked.reached(learner.quality).mean()),
+        cost=walked.cost,
+        asks_no_more=float((walked.asked.sum(axis=1) <= len(first)).mean()),
+    )
 
 
 def checked_budgets(market: Market, budgets: Sequence[float] | float) -> list[float]:
