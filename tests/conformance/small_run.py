@@ -1,6 +1,6 @@
 """A run of two small simulated datasets, as the workflow makes it, through files; only what is asked for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -9,12 +9,13 @@ import pandas as pd
 from helpers import BLOCKS
 
 from frugalmct.paper.exhibit import STAGES, STUDY, Inputs, load_exhibit, make_exhibit
-from frugalmct.paper.stages.baselines import sweep_baselines
+from frugalmct.paper.stages.baselines import sweep_baselines, sweep_fair_baselines
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates, learning_for
+from frugalmct.paper.stages.plus import plus_learning, sweep_plus
 from frugalmct.paper.stages.select import sweep_all
 from frugalmct.paper.studies.case import Case
-from frugalmct.paper.tables import write_table
+from frugalmct.paper.tables import stacked, write_table
 from frugalmct.plans import save_plans
 from frugalmct.sources import load_market
 from frugalmct.splits import split
@@ -25,7 +26,7 @@ STUDIED = "COCO"
 REPETITIONS = (0, 1)
 BUDGETS = [0.01, 3.0, 6.0, 12.0, 30.0]
 SEED = 3
-SHARED = {"silence": "abstain", "seed": SEED}
+SHARED = {"silence": "reject", "seed": SEED}
 FOREST = {"predictor": "random_forest", "options": {"trees": 5, "leaf": 10}} | SHARED
 DUMMY = {"predictor": "mean", "options": {}} | SHARED
 ENDINGS = {"markets": "npz", "splits": "npz", "combinations": "json", "estimates": "npz", "plans": "json"}
@@ -65,11 +66,19 @@ class SmallRun:
             plans, metric = estimates.plans(parts, BUDGETS, 0.01), block["metric"]
             train, test = market.subset(parts.whole_train), market.subset(parts.test)
             chosen = sweep_all(test, combination, estimates, plans, metric, repetition, SEED)
-            beside = sweep_baselines(train, test, BUDGETS, metric, repetition, SEED)
+            beside = stacked(
+                [
+                    sweep_baselines(train, test, BUDGETS, metric, repetition, SEED),
+                    sweep_fair_baselines(train, test, estimates, BUDGETS, metric, repetition, SEED),
+                ]
+            )
             for stage, made in (("splits", parts), ("combinations", combination), ("estimates", estimates)):
                 made.save(self.file(stage, dataset, repetition))
             save_plans(plans, self.file("plans", dataset, repetition))
             write_table(chosen, self.file("selections", dataset, repetition))
+            quick = replace(plus_learning(dataset, repetition, block, SEED), options=FOREST["options"])
+            plus = sweep_plus(train, test, BUDGETS, "SSD", quick, repetition)
+            write_table(plus, self.file("plus", dataset, repetition))
             write_table(beside, self.file("baselines", dataset, repetition))
 
     def _study(self, study: str) -> list[str]:
@@ -120,6 +129,7 @@ class SmallRun:
             "prices": {dataset: BLOCKS[dataset]["prices"] for dataset in SCALES},
             "dropped": {dataset: {} for dataset in SCALES},
             "predictor": FOREST["predictor"],
+            "train_share": 0.5,
             "data": dict.fromkeys(SCALES, "simulated"),
         }
         return {key: known[key] for key in ("data", *load_exhibit(name).settings)}
@@ -131,8 +141,9 @@ class SmallRun:
     def _make(self, name: str) -> Made:
         """Its files, as its job writes them."""
         exhibit = load_exhibit(name)
+        shown = [STUDIED] if exhibit.studies else list(SCALES)
         stems = [name] if exhibit.plot else []
-        stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(list(SCALES), [STUDIED])]
+        stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(shown)]
         figures = [self.folder / "figures" / f"{stem}.{end}" for stem in stems for end in ("svg", "png")]
         made = Made(self.file("tables", name), figures, self.folder / "captions" / f"{name}.rst")
         make_exhibit(

@@ -8,6 +8,7 @@ from pathlib import Path
 from frugalmct.errors import FrugalError
 from frugalmct.paper.config import (
     check_yaml,
+    doubts,
     fetched_datasets,
     release_folder,
     selected_datasets,
@@ -19,11 +20,14 @@ from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.code import PACKAGE, code_digest
 from frugalmct.paper.jobs.data import data_digests
 from frugalmct.paper.jobs.dates import set_back
+from frugalmct.paper.jobs.disk import check_disk
 from frugalmct.paper.jobs.locks import recover_from_kill
 from frugalmct.paper.jobs.log import sentence_only
+from frugalmct.paper.printed import printed_of
 from frugalmct.paper.studies.registry import STUDIES
-from frugalmct.paper.studies.scope import studied, studied_budgets
+from frugalmct.paper.studies.scope import studied, studied_budget, studied_budgets
 from frugalmct.predict.available import automl_python, missing
+from frugalmct.values import printable
 
 WORKFLOW = Path(str(workflow.current_basedir)).parent
 
@@ -31,6 +35,10 @@ with sentence_only():
     for file in workflow.configfiles:
         check_yaml(file)
     SETTINGS = validate(with_command_line(config, workflow.config_settings.config or {}))
+    if workflow.is_main_process:
+        for sentence in doubts(SETTINGS):
+            print(f"Warning: {printable(sentence)}", file=sys.stderr)
+        check_disk(Path.cwd())
 
 DATASETS = selected_datasets(SETTINGS)
 BLOCKS = {name: SETTINGS["datasets"][name] for name in DATASETS}
@@ -158,6 +166,7 @@ def source_content(dataset):
 # ---- selection
 
 EXACT = "frugalmct.select.exact"
+PLUS_FOREST = "frugalmct.predict.random_forest"
 
 
 def selection_block(wildcards):
@@ -169,18 +178,25 @@ def selection_block(wildcards):
 # Seconds for each solver and budget of the cross-check.
 AGREEMENT_SECONDS = 5
 
-CASES = studied(SETTINGS, {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]})
-SIZE_CASES = studied(SETTINGS, SETTINGS["training_size"])
+CASE = {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]}
 COMPARED = SETTINGS["predictor_study"]["predictors"]
-COMPARED_ON = studied(SETTINGS, dict.fromkeys(SETTINGS["predictor_study"]["datasets"]))
+# Study -> datasets of the paper that it looks at, with a budget where one is given.
+WANTED = {study: CASE for study in STUDIES} | {
+    "training_size": SETTINGS["training_size"],
+    "predictors": dict.fromkeys(SETTINGS["predictor_study"]["datasets"]),
+    "robustness": SETTINGS["training_size"] | CASE,
+    "solver_agreement": {name: None for name in DATASETS if printed_of(name)},
+}
 LACKING = {predictor: sentence for predictor in COMPARED if (sentence := lacking(predictor))}
 INSTALLED = [predictor for predictor in COMPARED if predictor not in LACKING]
-# Study -> its datasets and repetitions. The case study is one repetition, as in the paper; one is enough to see
-# whether the solvers agree.
-STUDIED = {study: (CASES, [0]) for study in STUDIES} | {
-    "training_size": (SIZE_CASES, REPETITIONS),
-    "predictors": (COMPARED_ON, REPETITIONS[: SETTINGS["predictor_study"]["repeats"]]),
-    "solver_agreement": (DATASETS, [0]),
+# The others are of one repetition, as the paper's case study is; one is enough to see whether solvers agree.
+REPEATED = {
+    "training_size": REPETITIONS,
+    "predictors": REPETITIONS[: SETTINGS["predictor_study"]["repeats"]],
+}
+# Study -> its datasets, each with a budget, and its repetitions.
+STUDIED = {
+    study: (studied(study, SETTINGS, WANTED[study]), REPEATED.get(study, [0])) for study in STUDIES
 }
 FILES = {
     "market": "results/markets/{dataset}.npz",
@@ -194,6 +210,7 @@ PLUGINS = {
     "runtime": [f"frugalmct.predict.{PREDICTOR}"],
     "training_size": [f"frugalmct.predict.{PREDICTOR}"],
     "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],
+    "robustness": [EXACT, f"frugalmct.predict.{PREDICTOR}"],
     "solver_agreement": [EXACT, "frugalmct.select.solvers.cbc", "frugalmct.select.solvers.highs"],
     "solver_runtime": [
         EXACT,
@@ -223,7 +240,7 @@ def study_settings(study, wildcards):
     """What the study is configured by, and no more: a change of anything else does not run it again."""
     dataset = wildcards.dataset
     known = {
-        "budget": lambda: (SIZE_CASES if study == "training_size" else CASES)[dataset],
+        "budget": lambda: studied_budget(BLOCKS[dataset], WANTED[study].get(dataset)),
         "budgets": lambda: studied_budgets(SETTINGS["datasets"][dataset]["budgets"]),
         "block": lambda: dataset_block(dataset, *LEARNING_KEYS),
         "seed": lambda: SETTINGS["seed"],
@@ -241,11 +258,13 @@ def study_settings(study, wildcards):
 STAGE_FILES = {
     "markets": expand("results/markets/{dataset}.npz", dataset=DATASETS),
     "selections": expand("results/selections/{dataset}/{repetition}.csv", **EACH),
+    "plus": expand("results/plus/{dataset}/{repetition}.csv", **EACH),
     "baselines": expand("results/baselines/{dataset}/{repetition}.csv", **EACH),
     "estimates": expand("results/estimates/{dataset}/{repetition}.npz", **EACH),
     "plans": expand("results/plans/{dataset}/{repetition}.json", **EACH),
 }
-EXHIBITS = [exhibit for exhibit in all_exhibits() if exhibit.applies(DATA)]
+STUDIES_MADE = {study for study, (datasets, _) in STUDIED.items() if datasets}
+EXHIBITS = [exhibit for exhibit in all_exhibits() if exhibit.applies(DATA, STUDIES_MADE)]
 # What exhibits may take from the configuration; of the settings as a whole a change would make them all again.
 EXHIBIT_SETTINGS = {
     "data": DATA,
@@ -255,6 +274,7 @@ EXHIBIT_SETTINGS = {
     # Dataset -> services whose answers the release lacks, each with the files that are missing.
     "dropped": {name: block.get("dropped", {}) for name, block in BLOCKS.items()},
     "predictor": PREDICTOR,
+    "train_share": SETTINGS["train_share"],
 }
 
 
@@ -273,12 +293,13 @@ def files_of(need):
             dataset=datasets,
             repetition=repetitions,
         )
-    return [table_of(need)]
+    return [table_of(need)] if any(exhibit.name == need for exhibit in EXHIBITS) else []
 
 
 def figures_of(exhibit):
     """One figure of all datasets, and one of each that is drawn, as SVG and PNG."""
-    drawn = exhibit.datasets_drawn(DATASETS, list(CASES))
+    studied_ones = [list(STUDIED[study][0]) for study in exhibit.studies]
+    drawn = exhibit.datasets_drawn(studied_ones[0] if studied_ones else DATASETS)
     stems = [exhibit.name] if exhibit.plot else []
     stems += [f"{exhibit.name}/{dataset}" for dataset in drawn]
     return [f"results/figures/{stem}.{ending}" for stem in stems for ending in ("svg", "png")]
@@ -314,7 +335,7 @@ def shown(exhibit, files):
 def timings():
     """The files with the times of this run's jobs: beside them lie those of datasets that were run earlier."""
     each = ("split_market", "combine_answers", "estimate_accuracy")
-    each += ("select_services", "evaluate_baselines")
+    each += ("select_services", "route_plus", "evaluate_baselines")
     jobs = expand("{rule}/{dataset}", rule=("make_market", "announce_dataset"), dataset=DATASETS)
     jobs += expand("{rule}/{dataset}/{repetition}", rule=each, **EACH)
     for study, (datasets, repetitions) in STUDIED.items():

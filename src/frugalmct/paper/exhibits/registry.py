@@ -4,6 +4,8 @@ from frugalmct.paper.exhibit import Exhibit, load_exhibit
 
 # In the order of the report.
 EXHIBITS = (
+    "service_worth",
+    "claims",
     "worked_examples",
     "service_prices",
     "dataset_statistics",
@@ -21,6 +23,7 @@ EXHIBITS = (
     "predictors",
     "beyond",
     "cheapest_budget",
+    "robustness",
     "single_services",
     "simulation_fidelity",
 )
