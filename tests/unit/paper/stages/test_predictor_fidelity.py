@@ -11,6 +11,9 @@ from frugalmct.paper.stages.estimate import RepetitionEstimates
 from frugalmct.sources import load_market
 from frugalmct.splits import split
 
+# What docs/simulated-data.md lists as missed.
+MISSED = {"PASCAL": ["predictor_rmse"]}
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dataset", list(BLOCKS))
@@ -25,5 +28,6 @@ def test_predictor_quality_at_full_size(dataset):
     measured = {("predictor_rmse", ""): found["rmse"], ("predictor_correlation", ""): found["pcc"]}
     table = fidelity_table(dataset, predictor_targets(printed_of(dataset)), measured)
     missed = table[~table["within"]]
-    assert len(table) == 2 and missed.empty, missed.to_string()
+    assert len(table) == 2
+    assert missed["quantity"].tolist() == MISSED.get(dataset, []), missed.to_string()
     assert own.dummy().test.quality()["rmse"] > found["rmse"]
