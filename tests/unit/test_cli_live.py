@@ -29,7 +29,7 @@ PRICE = {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Tickets, and strategies learnt from the first 400 of them: `s` of plus, `paper` by the paper's method."""
+    """Tickets, and strategies learnt from 400 of them: `s` of plus, `paper` by the paper's method."""
     folder = tmp_path_factory.mktemp("cli")
     shutil.copy(TICKETS, folder)
     lines = TICKETS.read_text(encoding="utf-8").splitlines(keepends=True)
