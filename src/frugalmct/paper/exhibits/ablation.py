@@ -12,14 +12,13 @@ from frugalmct.errors import listed
 from frugalmct.paper.columns import ACCURACY, BUDGET, COST, DATA, DATASET, REPETITIONS, Column, with_bounds
 from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.intervals import interval, paired_difference
-from frugalmct.paper.looks import Look
-from frugalmct.paper.plotting import INK, legend_below, marks, picture, title_of
+from frugalmct.paper.plotting import INK, picture, short, title_of
 from frugalmct.paper.wording import points
 
 TITLE = "What each part of plus is worth"
 SECTION = "beyond"
 NEEDS = ("studies/ablation",)
-LOW, MIDDLE, HIGH = LEVELS = ("low", "middle", "high")
+LEVELS = ("low", "middle", "high")
 COLUMNS = (
     DATASET,
     Column("kind", "added: to the row above; left out: of plus; reading: of the paper's method", "text"),
@@ -35,10 +34,10 @@ COLUMNS = (
     REPETITIONS, DATA,
 )  # fmt: skip
 CAPTION = """
-From the paper's method to FrugalMCT plus, one part at a time (left: each is added to all above it), and plus
-with each part left out (right: points left of zero are lost without it), at a low, a middle and a high
-budget: means over datasets, with a small mark for each dataset. Gains in the table are paired within
-repetitions, their 95 % intervals corrected for overlapping splits. To bound the work all learn from at most
+From the paper's method to FrugalMCT plus, one part at a time (left: each is added to all before it), and plus
+with each part left out (right: what is negative is lost without it): points of accuracy, means over a low, a
+middle and a high budget, which the table has one by one. Its gains are paired within repetitions, their 95 %
+intervals corrected for overlapping splits. To bound the work all learn from at most
 1,000 items with forests of 50 trees, and are tested on at most 1,000, in at most three repetitions. Without
 the learned combiner there is no second step either, since (w, θ) combines two answers. The row "in-sample
 dual price" is the paper's method with p̂ from the forest's fit to the items it has seen.
@@ -103,7 +102,7 @@ def reading(table: pd.DataFrame) -> list[str]:
         ]
         if parts:
             lines.append(f"{words}, points in the mean over datasets and budgets: {listed(parts)}.")
-    return [*lines, *_reading_of_price(table)]
+    return [*lines, *_reading_of_price(table)] or ["No part was added or left out in this run."]
 
 
 def _reading_of_price(table: pd.DataFrame) -> Iterator[str]:
@@ -133,39 +132,46 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return table[["dataset", "kind", "part", "level", "budget", "accuracy"]].assign(gain=gains)
 
 
-LOOKS = {
-    LOW: Look("low budget", "#56b4e9", marker="o"),
-    MIDDLE: Look("middle budget", "#0072b2", marker="s"),
-    HIGH: Look("high budget", "#332288", marker="D"),
-}
+MEAN = "mean"
+# From brown (lost) over white to green (gained): told apart by the colour-blind, too.
+COLORS = "BrBG"
 
 
-@picture(TITLE, "dataset", "kind", "part", "level", "gain")
+@picture(TITLE, "dataset", "kind", "part", "gain")
 def plot(table: pd.DataFrame) -> Figure:
-    """Two panels: parts added, parts left out."""
-    table = table[table["kind"] != READING]
-    parts = list(table["part"].unique())
-    figure = Figure(figsize=(8.2, 1.5 + 0.5 * len(parts)))
-    axes = figure.subplots(1, 2, sharey=True)
-    for axis, kind, words in zip(
-        axes, (ADDED, WITHOUT), ("added one after the other", "left out of plus"), strict=True
-    ):
-        _panel(axis, table[table["kind"] == kind], parts)
-        axis.set_title(words)
-        axis.set_xlabel("gain in accuracy (points)")
-    axes[0].set_yticks(np.arange(len(parts)), parts)
-    axes[0].set_ylim(len(parts) - 0.5, -0.5)
-    title_of(figure, TITLE)
-    legend_below(figure, axes, len(LOOKS))
+    """Two panels, parts added and parts left out: a row per dataset, the number in points."""
+    kinds = {ADDED: "added one after the other", WITHOUT: "left out of plus"}
+    grids = {kind: _grid(table, kind) for kind in kinds if (table["kind"] == kind).any()}
+    grids = grids or {ADDED: _grid(table.assign(kind=ADDED), ADDED)}
+    reach = max(float(np.nanmax(np.abs(grid.to_numpy()))) for grid in grids.values()) or 1.0
+    names = next(iter(grids.values())).index
+    figure = Figure(figsize=(8.6, 1.9 + 0.3 * len(names)))
+    axes = figure.subplots(1, len(grids), sharey=True, squeeze=False)[0]
+    for axis, (kind, grid) in zip(axes, grids.items(), strict=True):
+        _panel(axis, grid, reach)
+        axis.set_title(kinds[kind])
+    axes[0].set_yticks(np.arange(len(names)), [short(str(name), 18) for name in names])
+    title_of(figure, f"{TITLE} (points, mean of budgets)")
     return figure
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, parts: list[str]) -> None:
-    axis.axvline(0, color=INK, linewidth=0.8)
-    axis.grid(axis="x")
-    for (level, look), offset in zip(LOOKS.items(), np.linspace(-0.24, 0.24, len(LOOKS)), strict=True):
-        own = rows[rows["level"] == level]
-        each = own["part"].map(parts.index) + offset
-        axis.plot(100 * own["gain"], each, "|", color=look.color, markersize=6, alpha=0.6, zorder=2)
-        means = own.groupby("part", sort=False)["gain"].mean()
-        marks(axis, 100 * means, [parts.index(part) + offset for part in means.index], look, label=look.name)
+def _grid(table: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Mean gain over budgets in points: datasets by parts, the mean of datasets below if there are several."""
+    rows = table[table["kind"] == kind]
+    grid = 100 * rows.groupby(["dataset", "part"], sort=False)["gain"].mean().unstack("part")
+    grid = grid.reindex(index=rows["dataset"].unique(), columns=rows["part"].unique())
+    return pd.concat([grid, grid.mean().to_frame(MEAN).T]) if len(grid) > 1 else grid
+
+
+def _panel(axis: Axes, grid: pd.DataFrame, reach: float) -> None:
+    axis.imshow(grid.to_numpy(), cmap=COLORS, vmin=-reach, vmax=reach, aspect="auto")
+    for place, gains in enumerate(grid.to_numpy()):
+        for column, gain in enumerate(gains):
+            if np.isfinite(gain):
+                ink = "white" if abs(gain) > 0.6 * reach else INK
+                axis.text(column, place, f"{gain:+.1f}", ha="center", va="center", fontsize=7.5, color=ink)
+    words = [short(str(part)).replace(" ", "\n", 1) for part in grid.columns]
+    axis.set_xticks(np.arange(grid.shape[1]), words, rotation=45, ha="right")
+    axis.tick_params(length=0)
+    for spine in axis.spines.values():
+        spine.set_visible(False)

@@ -5,28 +5,28 @@ from helpers import BLOCKS
 
 from frugalmct.model import Learning
 from frugalmct.paper.stages.plus import plus_learning
-from frugalmct.paper.studies.ablation import (
-    ADDED,
-    COLUMNS,
-    PAPER,
-    PARTS,
-    READING,
-    SECOND,
-    TREES,
-    WITHOUT,
-    run,
-)
+from frugalmct.paper.studies import ablation
+from frugalmct.paper.studies.ablation import ADDED, COLUMNS, PAPER, PARTS, READING, SECOND, WITHOUT, run
 from frugalmct.paper.studies.case import Case
 from frugalmct.sources import load_market
 from frugalmct.splits import split
 from frugalmct.strategy import Strategy
 
-BUDGETS = [1.6, 4.6, 10.0]
+BUDGETS = [1.6, 7.0]
+SERVICES = ("SSD", "Everypixel", "Microsoft")
+TREES = 5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_forests():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ablation, "TREES", TREES)
+        yield
 
 
 @pytest.fixture(scope="module")
 def case():
-    market = load_market("PASCAL", BLOCKS["PASCAL"], seed=8, scale=0.02)
+    market = load_market("PASCAL", BLOCKS["PASCAL"], seed=8, scale=0.02).with_services(SERVICES)
     settings = {"block": BLOCKS["PASCAL"], "budgets": BUDGETS, "seed": 4}
     return Case("PASCAL", 1, market, split(len(market), seed=8), settings=settings)
 
