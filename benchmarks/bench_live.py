@@ -3,10 +3,10 @@
     python benchmarks/bench_live.py [--quick] [--processes 4] [--url postgresql://user@host/database]
 
 Each item reserves and settles its base, and two in five an add-on as well, with money settled and reserved in
-one step where a router would. Then routers of both methods decide for simulated photos, with no ledger and with
-one: the time of `decide` once the base has answered, of the whole item, services apart, and of `decide` once an
-add-on has (plus alone: it may name a further one). Writes results/bench/live.csv. Without --url the ledger is a new
-SQLite file.
+one step where a router would. Then routers of both methods decide for simulated photos, with no ledger and
+with one: the time of `decide` once the base has answered, of the whole item, services apart, and of `decide`
+once an add-on has (of plus it may name one more). Writes results/bench/live.csv. Without --url the ledger
+is a new SQLite file.
 """
 
 import argparse
