@@ -19,6 +19,7 @@ from frugalmct.sparse import set_sizes
 from frugalmct.values import Fields
 
 PAPER, PLUS = METHODS = ("paper", "plus")
+PER_CALL = "per_call"
 MOST_IDS = 20_000
 
 

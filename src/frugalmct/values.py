@@ -16,6 +16,8 @@ from frugalmct.errors import FrugalError, listed
 
 # numpy pads every text of an array to the longest one: a single endless name would cost gigabytes.
 MAX_TEXT = 500
+MAX_LONG_TEXT = 16 * 2**20
+"""Bytes of a text that is no name, such as a prompt: those of the longest line that is read."""
 MAX_SERVICES = 1000
 MAX_JSON_BYTES = 16 * 2**20
 """The largest JSON header or file that we read back; decoded it takes at most 30 times as much."""
