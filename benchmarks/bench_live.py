@@ -3,9 +3,10 @@
     python benchmarks/bench_live.py [--quick] [--processes 4] [--url postgresql://user@host/database]
 
 Each item reserves and settles its base, and two in five an add-on as well, with money settled and reserved in
-one step where a router would. Then a router decides for simulated photos, with no ledger and with one: the
-time of `decide`, whose answer is the add-on, and of the whole item, services apart. Writes
-results/bench/live.csv. Without --url the ledger is a new SQLite file.
+one step where a router would. Then routers of both methods decide for simulated photos, with no ledger and
+with one: the time of `decide` once the base has answered, of the whole item, services apart, and of `decide`
+once an add-on has (of plus it may name one more). Writes results/bench/live.csv. Without --url the ledger
+is a new SQLite file.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from frugalmct.live.budget import Budget
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.records import Wish
 from frugalmct.live.router import Router
+from frugalmct.made import METHODS
 from frugalmct.market import LabelMarket
 from frugalmct.paper.config import validate
 from frugalmct.sources import load_market
@@ -116,39 +118,43 @@ def plain_answers(market: LabelMarket) -> list[list[list]]:
     ]
 
 
-def measure_router(folder: str, items: int, url: str | None) -> list[dict[str, object]]:
-    """One process; the strategy is read from its file, as in a service that starts."""
+def routed_strategies(folder: str) -> tuple[dict[str, Path], LabelMarket]:
+    """Strategies of both methods, and the items that come in."""
     config = validate(yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8")))
     market = load_market("PASCAL", config["datasets"]["PASCAL"], seed=config["seed"])
     parts = split(len(market), seed=1)
-    file = Path(folder) / "strategy.npz"
-    Strategy.fit(market.subset(parts.whole_train), [8], base="SSD").save(file)
-    traffic = market.subset(parts.test[:items])
+    files = {method: Path(folder) / f"{method}.npz" for method in METHODS}
+    for method, file in files.items():
+        Strategy.fit(market.subset(parts.whole_train), [8], method=method, base="SSD").save(file)
+    return files, market.subset(parts.test)
+
+
+def measure_router(method: str, file: Path, traffic: LabelMarket, url: str | None) -> list[dict[str, object]]:
+    """One process; the strategy is read from its file, as in a service that starts."""
     answers = plain_answers(traffic)
     router = Router(file, Budget(total=8 * len(traffic), items=len(traffic)), url)
     services = router.strategy.services
-    decide, whole, cpu = [], [], []
+    decide, further, whole, cpu = [], [], [], []
     for row in range(len(traffic)):
-        started = time.perf_counter()
+        started, first = time.perf_counter(), True
         ticket = router.open({"id": str(row)})
-        answer = {ticket.ask: answers[services.index(ticket.ask)][row]}
-        before, busy = time.perf_counter(), time.thread_time()
-        router.decide(ticket, answer)
-        decide.append(time.perf_counter() - before)
-        cpu.append(time.thread_time() - busy)
-        if ticket.ask:
-            router.decide(ticket, {ticket.ask: answers[services.index(ticket.ask)][row]})
+        while ticket.ask:
+            answer = {ticket.ask: answers[services.index(ticket.ask)][row]}
+            before, busy = time.perf_counter(), time.thread_time()
+            router.decide(ticket, answer)
+            (decide if first else further).append(time.perf_counter() - before)
+            if first:
+                cpu.append(time.thread_time() - busy)
+            first = False
         router.close(ticket)
         whole.append(time.perf_counter() - started)
     router.shut()
     database = "none" if url is None else url.partition(":")[0]
+    kinds = {"decide": decide, "decide, processor time": cpu, "decide further": further, "item": whole}
     return [
-        _router_row(database, kind, seconds)
-        for kind, seconds in (
-            ("router, decide", decide),
-            ("router, decide, processor time", cpu),
-            ("router, item", whole),
-        )
+        _router_row(database, f"router of {method}, {kind}", seconds)
+        for kind, seconds in kinds.items()
+        if seconds
     ]
 
 
@@ -170,16 +176,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="fewer items")
+    parser.add_argument("--routers", action="store_true", help="routers alone, not the bare ledger")
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--url", help="a database to use instead of a new SQLite file")
     options = parser.parse_args()
     items = 1000 if options.quick else 5_000
     with tempfile.TemporaryDirectory() as folder:
         url = options.url or f"sqlite:///{folder}/ledger.db"
-        rows = [measure(kind, url, n, items) for kind in WORK for n in (1, options.processes)]
-        routed = options.url or f"sqlite:///{folder}/router.db"
-        for database in (None, routed) if options.url is None else (None,):
-            rows += measure_router(folder, items, database)
+        counts = () if options.routers else (1, options.processes)
+        rows = [measure(kind, url, n, items) for kind in WORK for n in counts]
+        files, traffic = routed_strategies(folder)
+        traffic = traffic.subset(np.arange(min(items, len(traffic))))
+        for method, file in files.items():
+            rows += measure_router(method, file, traffic, None)
+            if options.url is None:
+                rows += measure_router(method, file, traffic, f"sqlite:///{folder}/{method}.db")
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     with OUTPUT.open("w", encoding="utf-8", newline="") as handle:
         table = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
