@@ -218,7 +218,7 @@ def _warnings(capsys: pytest.CaptureFixture, path: Path, *records: dict, labels:
 
 def _few(items: int) -> list[str]:
     """What is said of so many items, where it is more than that they are too few for anything."""
-    tested = f"{items // 2} test item{'' if items // 2 == 1 else 's'}"
+    tested = "1 test item" if items // 2 == 1 else f"{items // 2} test items"
     sentence = f"With {tested} chance decides, and no headline is given below 50"
     return [f"Half of the items are tested on. {sentence}; record more items."] if 3 <= items < 100 else []
 
@@ -268,11 +268,11 @@ def _scored(*scores: float) -> list[list]:
             "Google gives every label the score 0.5: its scores say nothing.",
         ),
         (
-            _records(_scored(*[0, 1] * 10)),
+            _records(_scored(*[0, 1] * 10), [["car"]] * 19 + [["van"]]),
             "Google has only 2 distinct scores (0, 1): many tie.",
         ),
         (
-            _records(_scored(*[1] * 15, *[n / 10 for n in range(10)])),
+            _records(_scored(*[1] * 15, *[n / 10 for n in range(10)]), [["car"]] * 24 + [["van"]]),
             "Google gives 60.0 % of its labels the score 1: these tie.",
         ),
         (
@@ -288,8 +288,9 @@ def test_warning(capsys, path, records, warning):
 def _hundred(truth: list[list[str]] | None = None) -> list[dict]:
     """Nothing is the matter with them, but that all have one label unless told."""
     scores = [n / 200 for n in range(100)]
-    other = [[["van", 0.7]], *_scored(*scores[1:])]
-    return _records(_scored(*scores), truth, Other=other, Terse=[[]] * 99 + [[["car", 1]]])
+    truth = truth or [["van"], *[["car"]] * 99]
+    other = [score + 0.1 for score in scores]
+    return _records(_scored(*scores), truth, Other=_scored(*other), Terse=[[]] * 99 + [[["car", 1]]])
 
 
 def test_nothing_to_warn_of(capsys, path):
