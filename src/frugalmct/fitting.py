@@ -10,7 +10,7 @@ from frugalmct.cascade import STEPS, State
 from frugalmct.checks import whole_number
 from frugalmct.combine.learned import COMBINER
 from frugalmct.errors import FrugalError, listed
-from frugalmct.made import METHODS, PAPER, ItemIds, Made, learning_for
+from frugalmct.made import METHODS, PAPER, PER_CALL, ItemIds, Made, learning_for
 from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import METRICS
 from frugalmct.model import Learning
@@ -28,7 +28,7 @@ class Wanted:
 
     budgets: Sequence[float] | float
     method: str
-    base: str | Sequence[str]
+    base: str | Sequence[str] | None
     delta: float | str
     combiner: str | None
     steps: int | None
@@ -39,10 +39,7 @@ class Wanted:
 
 def fit_parts(market: Market, wanted: Wanted) -> Parts:
     """A mistake is said before the work."""
-    if not isinstance(market, LabelMarket):
-        raise FrugalError(f"{WHERE}: market {market.name} holds {market.kind}, not label sets.")
-    if wanted.method not in METHODS:
-        raise FrugalError(f"{WHERE}: unknown method {wanted.method!r}; known: {listed(METHODS)}.")
+    _check_method(market, wanted.method)
     learning = learning_for(wanted.method, market, wanted.learning, wanted.settings)
     _check_learning(learning)
     combiner, steps = _combiner_and_steps(wanted)
@@ -74,6 +71,16 @@ def fit_parts(market: Market, wanted: Wanted) -> Parts:
         made=Made.of(wanted.method, market, learning, wanted.unit),
         ids=ItemIds.of(market.items),
     )
+
+
+def _check_method(market: Market, method: str) -> None:
+    if method not in METHODS:
+        raise FrugalError(f"{WHERE}: unknown method {method!r}; known: {listed((*METHODS, PER_CALL))}.")
+    if not isinstance(market, LabelMarket):
+        raise FrugalError(
+            f"{WHERE}: market {market.name} has no label sets, but the {market.kind} of answers; leave out "
+            f"method, or give '{PER_CALL}'."
+        )
 
 
 def base_states(market: Market, base: str | Sequence[str]) -> list[State]:

@@ -19,6 +19,7 @@ from frugalmct.sparse import set_sizes
 from frugalmct.values import Fields
 
 PAPER, PLUS = METHODS = ("paper", "plus")
+PER_CALL = "per_call"
 MOST_IDS = 20_000
 
 
@@ -124,7 +125,10 @@ def learning_for(
         raise FrugalError(
             f"Strategy.fit: there is no setting {listed(map(repr, unknown))}; known: {listed(sorted(known))}."
         )
-    learning = replace(learning or (Learning.paper() if method == PAPER else Learning()), **settings)
+    if learning is not None:
+        learning = replace(learning, **settings)
+    else:
+        learning = Learning.paper(**settings) if method == PAPER else Learning(**settings)
     if learning.labels_per_item is None and "labels_per_item" not in settings and _one_label_each(market):
         learning = replace(learning, labels_per_item=1)
     return learning

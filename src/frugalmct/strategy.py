@@ -28,12 +28,13 @@ from frugalmct.arrays import open_arrays
 from frugalmct.cascade import CascadePlan, CascadeSelector, State, best_choices, joined
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
-from frugalmct.fitting import Wanted, budget_list, fit_parts
-from frugalmct.made import PAPER, PLUS
+from frugalmct.fitting import WHERE, Wanted, budget_list, fit_parts
+from frugalmct.made import PAPER, PER_CALL, PLUS
 from frugalmct.market import Evidence, LabelMarket, Market
 from frugalmct.metrics import set_metric
 from frugalmct.model import Learning
 from frugalmct.parts import FORMAT, Parts, read_parts, used_states, write_parts
+from frugalmct.percall import PerCallStrategy, is_per_call
 from frugalmct.plans import AUTO, DELTA, check_budget
 from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner
@@ -73,27 +74,31 @@ class Strategy:
         market: Market,
         budgets: Sequence[float] | float,
         *,
-        method: str = PLUS,
-        base: str | Sequence[str] = AUTO,
+        method: str | None = None,
+        base: str | Sequence[str] | None = AUTO,
         delta: float | str = DELTA,
         combiner: str | None = None,
         steps: int | None = None,
         learning: Learning | None = None,
         unit: str = "",
         **settings: Any,
-    ) -> "Strategy":
+    ) -> "Strategy | PerCallStrategy":
         """Learns from a market with truth.
 
-        budgets: one number or several. method: `plus`, or `paper` for the paper's to the letter. base: a
-        service's name, several names (all are asked for every item), or `auto` to choose one service per
-        budget. delta: the share of add-on money kept back when the dual price is set, or `auto`. combiner:
-        of plus `learned` (where it is better on new items), or `weight_threshold`, the paper's everywhere,
-        which allows one step; steps: how many services plus may ask beside the base, 1 or 2. settings: those
-        of `Learning` by name, such as metric, labels_per_item, features or predictor; they change `learning`
-        where both are given. Where every truth and every answer of the market has at most one label,
-        labels_per_item is 1 unless it was given. unit: what prices are per, a text that is kept.
+        budgets: one number or several. method: `plus`, `paper` for the paper's to the letter, or `per_call`
+        (`PerCallStrategy`); by default the one that suits the market (`suitable_method`). base: a service's
+        name, several names (all are asked for every item), or `auto` to choose per budget; with per_call also
+        `none`. Of plus and paper: delta, the share of add-on money kept back when the dual price is set, or
+        `auto`; combiner, `learned` (where it is better on new items) or `weight_threshold`, the paper's
+        everywhere, which allows one step; steps, how many services plus may ask beside the base, 1 or 2.
+        settings: those of `Learning` by name, such as metric, labels_per_item, features or predictor; they
+        change `learning` where both are given. Where no truth and no answer has two labels, labels_per_item
+        is 1 unless it was given. unit: what prices are per, a text that is kept.
         """
+        method = suitable_method(market, base) if method is None else method
         wanted = Wanted(budgets, method, base, delta, combiner, steps, learning, unit, settings)
+        if method == PER_CALL:
+            return fit_per_call(market, wanted)
         return cls(fit_parts(market, wanted))
 
     def with_prices(self, prices: Mapping[str, float], budgets: Sequence[float] | None = None) -> "Strategy":
@@ -305,12 +310,33 @@ class Strategy:
         write_parts(self.parts, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> "Strategy":
-        """Reads what `save` wrote; a file of another kind, or a damaged one, is named as such."""
+    def load(cls, path: str | Path) -> "Strategy | PerCallStrategy":
+        """Reads what `save` wrote, by any method; another file, or a damaged one, is named as such."""
         with open_arrays(
             path, f"strategy file of format {FORMAT}", "train and save the strategy again"
         ) as file:
+            if file.format() == PerCallStrategy.FORMAT:
+                return PerCallStrategy.read(file)
             return cls(read_parts(file))
+
+
+def suitable_method(market: Market, base: str | Sequence[str] | None) -> str:
+    """per_call where answers have a quality instead of labels, where calls have costs of their own, and where
+    nobody is asked first; else plus."""
+    return PER_CALL if is_per_call(market, base) else PLUS
+
+
+def fit_per_call(market: Market, wanted: Wanted) -> PerCallStrategy:
+    if (wanted.delta, wanted.combiner, wanted.steps) != (DELTA, None, None):
+        raise FrugalError(f"{WHERE}: delta, combiner and steps are not settings of method '{PER_CALL}'.")
+    return PerCallStrategy.fit(
+        market,
+        wanted.budgets,
+        base=wanted.base,
+        learning=wanted.learning,
+        unit=wanted.unit,
+        **wanted.settings,
+    )
 
 
 def _rows_of(evidence: Evidence, rows: NDArray[np.int64]) -> Evidence:

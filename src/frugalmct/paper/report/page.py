@@ -23,6 +23,7 @@ from frugalmct.paper.report.gaps import gap_lines
 from frugalmct.paper.report.html import Html, drawn, gap, image, joined, section, table, tag
 from frugalmct.paper.report.jobs_chart import plot_jobs
 from frugalmct.paper.report.run import Run
+from frugalmct.paper.report.warnings import warnings_box
 
 TITLE = "FrugalMCT: results"
 
@@ -117,6 +118,7 @@ def summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
         tag("h1", TITLE),
         _banner(run),
         tag("p", _what_was_run(run)),
+        warnings_box(run),
         *fronts(run),
         section("summary", "Summary", *_summary_tables(run), *_gaps(run, exhibits)),
     )
