@@ -45,8 +45,8 @@ Matrix = csr_matrix | NDArray[np.float32]
 class FeatureMap:
     """How items become rows of numbers.
 
-    given: how many numbers of their own the items bring along; summary: whether the summary columns are added,
-    which the paper does not have.
+    given: how many numbers of their own the items bring along; summary: whether the summary columns are
+    added, which the paper does not have.
     """
 
     kind: str
