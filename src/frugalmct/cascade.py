@@ -10,7 +10,7 @@ A row of estimates has one number per service: that of asking it beside; for the
 have been asked, that of stopping.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from frugalmct.checks import cost_vector, real_number, whole_number
 from frugalmct.errors import FrugalError
 from frugalmct.select import Frontier, frontier
-from frugalmct.select import chosen as chosen_of
 from frugalmct.select.problem import addon_costs, allowance, checked_budget, spend
 from frugalmct.select.tiers import preference_order
 
@@ -92,25 +91,63 @@ class Cascade:
             },
         )
 
-    def walk(self, dual_price: float, rows: Rows | None = None) -> Walk:
-        """Who is asked at this dual price, whatever it costs; of some of the items, if rows are given."""
-        rows = np.arange(len(self)) if rows is None else rows
-        asked = np.zeros((len(rows), len(self.prices)), dtype=bool)
+    def walk(self, dual_price: float) -> Walk:
+        """Who is asked at this dual price, whatever it costs."""
+        asked = np.zeros((len(self), len(self.prices)), dtype=bool)
         asked[:, list(self.start)] = True
-        expected = self.estimates[self.start][rows, self.start[0]]
-        waiting = [(self.start, np.arange(len(rows)), self.steps)]
+        expected = self.estimates[self.start][:, self.start[0]].copy()
+        for state, members, chosen in self._decisions(dual_price):
+            columns = np.where(chosen < 0, state[0], chosen)
+            expected[members] = self.estimates[state][members, columns]
+            going = chosen >= 0
+            asked[members[going], chosen[going]] = True
+        return Walk(asked, asked @ self.prices, expected)
+
+    def mean_cost(self, dual_price: float) -> float:
+        """Of the walk at this dual price."""
+        if dual_price not in self._mean_costs:
+            counts = np.zeros(len(self.prices) + 1, dtype=np.int64)
+            for _, _, chosen in self._decisions(dual_price):
+                counts += np.bincount(chosen + 1, minlength=len(counts))
+            self._mean_costs[dual_price] = self.start_cost + float(counts[1:] @ self.prices) / len(self)
+        return self._mean_costs[dual_price]
+
+    def _decisions(self, dual_price: float) -> Iterator[tuple[State, Rows, NDArray[np.int64]]]:
+        """Each state that items come to, those items, and whom they ask there, -1 for nobody."""
+        waiting = [(self.start, np.arange(len(self)), self.steps)]
         while waiting:
             state, members, left = waiting.pop()
             if not (left and len(members) and state in self.estimates):
                 continue
-            table = self.estimates[state][rows[members]]
-            chosen = best_choices(table, self.prices, state, dual_price)
-            expected[members] = chosen_of(table, np.where(chosen < 0, state[0], chosen))
-            for service in np.unique(chosen[chosen >= 0]).tolist():
-                going = members[chosen == service]
-                asked[going, service] = True
-                waiting.append((joined(state, service), going, left - 1))
-        return Walk(asked, asked @ self.prices, expected)
+            services, addon, table = self._ordered[state]
+            values = (table if len(members) == len(self) else table[members]) - dual_price * addon
+            chosen = services[np.argmax(values, axis=1)]
+            yield state, members, chosen
+            for service in np.flatnonzero(np.bincount(chosen + 1)[1:]).tolist():
+                waiting.append((joined(state, service), members[chosen == service], left - 1))
+
+    @cached_property
+    def _ordered(self) -> dict[State, tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]]:
+        """Of each state who is asked, what that costs, and the estimates, as ties are broken."""
+        found = {}
+        for state, table in self.estimates.items():
+            services, order, addon = in_order(self.prices, state)
+            found[state] = services, addon, np.ascontiguousarray(table[:, order])
+        return found
+
+    @cached_property
+    def _mean_costs(self) -> dict[float, float]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[ArrayLike, "Cascade"]]:
+        return {}
+
+    def part(self, rows: Rows) -> "Cascade":
+        """`rows`, made once for the same array."""
+        if id(rows) not in self._parts:
+            self._parts[id(rows)] = rows, self.rows(rows)
+        return self._parts[id(rows)][1]
 
     @cached_property
     def frontier(self) -> Frontier:
@@ -119,7 +156,7 @@ class Cascade:
         table = np.maximum(self.estimates[self.start], 0.0)
         return frontier(table, self.prices, list(self.start))
 
-    def dual_price(self, budget: float, delta: float = 0.0, rows: Rows | None = None) -> float:
+    def dual_price(self, budget: float, delta: float = 0.0) -> float:
         """The lowest dual price found whose walk costs no more than the budget, δ of the add-on money kept.
 
         With one step it is the paper's p̂, exactly. With more, spend falls as the dual price rises but for
@@ -127,15 +164,14 @@ class Cascade:
         finds a dual price within the budget next to one beyond it.
         """
         if self.steps == 1:
-            priced = self if rows is None else self.rows(rows)
-            return priced.frontier.dual_price(budget, delta)
+            return self.frontier.dual_price(budget, delta)
         target = self.start_cost + max((1 - delta) * (budget - self.start_cost), 0.0)
 
         # Without the slack the mean of many equal costs may be above any one of them, at every dual price.
         target *= 1 + ROUNDING
 
         def within(dual_price: float) -> bool:
-            return float(self.walk(dual_price, rows).cost.mean()) <= target
+            return self.mean_cost(dual_price) <= target
 
         if within(0.0):
             return 0.0
@@ -167,10 +203,17 @@ def best_choices(
     estimates: NDArray[np.float64], prices: NDArray[np.float64], state: State, dual_price: float
 ) -> NDArray[np.int64]:
     """(items,): the service to ask at a state, -1 to stop; of equals stopping, then the cheapest."""
+    services, order, addon = in_order(prices, state)
+    return services[np.argmax(estimates[:, order] - dual_price * addon, axis=1)]
+
+
+def in_order(
+    prices: NDArray[np.float64], state: State
+) -> tuple[NDArray[np.int64], list[int], NDArray[np.float64]]:
+    """As ties are broken at a state: whom a column asks, -1 for nobody; the columns; what each costs."""
     addon = addon_costs(prices, state)
     order = preference_order(addon, state)
-    values = np.column_stack([estimates[:, k] - dual_price * addon[k] for k in order])
-    return np.array([-1 if k in state else k for k in order])[np.argmax(values, axis=1)]
+    return np.array([-1 if k in state else k for k in order]), order, addon[order]
 
 
 def reached(asked: NDArray[np.bool_], accuracy: Mapping[State, NDArray[np.float64]]) -> NDArray[np.float64]:

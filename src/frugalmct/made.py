@@ -125,15 +125,13 @@ def learning_for(
         raise FrugalError(
             f"Strategy.fit: there is no setting {listed(map(repr, unknown))}; known: {listed(sorted(known))}."
         )
-    learning = replace(learning or (the_papers() if method == PAPER else Learning()), **settings)
+    if learning is not None:
+        learning = replace(learning, **settings)
+    else:
+        learning = Learning.paper(**settings) if method == PAPER else Learning(**settings)
     if learning.labels_per_item is None and "labels_per_item" not in settings and _one_label_each(market):
         learning = replace(learning, labels_per_item=1)
     return learning
-
-
-def the_papers() -> Learning:
-    """The paper to the letter: a plain forest, and a silent service that speaks against every label."""
-    return Learning(abstain=False, options={"leaf": 1})
 
 
 def _one_label_each(market: Market) -> bool:

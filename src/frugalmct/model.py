@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.combine import Combiners
-from frugalmct.errors import FrugalError
 from frugalmct.estimates import Estimates
 from frugalmct.features import FeatureMap
 from frugalmct.market import Evidence, Market
-from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
+from frugalmct.predict import Predictor, make_predictor
 from frugalmct.registry import Registry
 from frugalmct.seeds import small_seed
 from frugalmct.sparse import sorted_labels
-from frugalmct.values import Fields
 
 FITTERS = Registry("kind of market", {"labels": "frugalmct.combine:fit_market_combiners"})
 """Kind of market -> how its combiners are learnt."""
@@ -111,41 +109,3 @@ class AccuracyModel:
         """Estimated and, to hold them against, true accuracies of a market's items."""
         estimated = self.estimate(market.evidence(self.base))
         return Estimates(self.base, self.prices, estimated, market.choice_accuracy(self.combiners, metric))
-
-    def to_arrays(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        header, arrays = self.predictor.to_arrays()
-        described = {
-            "combiners": self.combiners.to_dict(),
-            "features": self.features.to_dict(),
-            "predictor": header,
-            "labels": self.labels,
-        }
-        return described, {f"{prefix}{name}": array for name, array in arrays.items()}
-
-    @classmethod
-    def from_arrays(
-        cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prices: NDArray[np.float64]
-    ) -> "AccuracyModel":
-        fields = Fields("a model", described)
-        model = cls(
-            combiners=Combiners.from_dict(fields.take("combiners")),
-            features=FeatureMap.from_dict(fields.take("features")),
-            predictor=predictor_from_arrays(fields.take("predictor"), arrays),
-            prices=prices,
-            labels=fields.whole("labels"),
-        )
-        fields.done()
-        model._check_sizes()
-        return model
-
-    def _check_sizes(self) -> None:
-        """That features, predictor and combiners can work together: sizes that a file declares are claims."""
-        services = (len(self.combiners.weight), self.predictor.services)
-        if services != (len(self.prices), len(self.prices)):
-            raise FrugalError(
-                f"a model is of {services[0]} and {services[1]} services, not {len(self.prices)}"
-            )
-        if not self.features.can_give(self.predictor.columns, self.labels):
-            raise FrugalError(
-                f"a model wants {self.predictor.columns} columns, which its features do not give"
-            )

@@ -5,6 +5,7 @@ They are kept as float32 and for at most `MOST_ROWS` items: a strategy stays a f
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,13 @@ class Training:
         ).kept()
 
     def cascade(self, base: State) -> Cascade:
-        return Cascade(self.prices, base, self.estimates, self.steps)
+        if base not in self._cascades:
+            self._cascades[base] = Cascade(self.prices, base, self.estimates, self.steps)
+        return self._cascades[base]
+
+    @cached_property
+    def _cascades(self) -> dict[State, Cascade]:
+        return {}
 
     def base_cost(self, base: State) -> float:
         return float(self.prices[list(base)].sum())
@@ -100,8 +107,8 @@ class Training:
         """The true accuracy of what is chosen for each item that is tried, trial by trial."""
         found = []
         for priced_on, tried_on in trials:
-            dual_price = cascade.dual_price(budget, delta, priced_on)
-            asked = cascade.rows(tried_on).route(budget, dual_price)
+            dual_price = cascade.part(priced_on).dual_price(budget, delta)
+            asked = cascade.part(tried_on).route(budget, dual_price)
             found.append(reached(asked, {state: own[tried_on] for state, own in self.accuracy.items()}))
         return np.concatenate(found)
 
@@ -202,11 +209,12 @@ def fold_numbers(items: int, seed: int) -> NDArray[np.int64]:
     return generator(seed, "plus folds").permutation(items) % min(FOLDS, items)
 
 
+@lru_cache(maxsize=4)
 def folds(items: int, seed: int) -> Trials:
     """Each fold at the dual price of the others."""
     fold = fold_numbers(items, seed)
     parts = [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in np.unique(fold)]
-    return parts if len(parts) > 1 else [(np.arange(items), np.arange(items))]
+    return tuple(parts) if len(parts) > 1 else ((np.arange(items), np.arange(items)),)
 
 
 def held_out(items: int, seed: int, market: str) -> Trials:

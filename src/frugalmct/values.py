@@ -200,13 +200,6 @@ class Fields:
             raise self._fault(name, f"is {shown(values)}; it must be a list with at least one entry")
         return values
 
-    def numbered(self, name: str, most: int = MAX_SERVICES) -> Iterator[tuple[int, Any]]:
-        """The entries of an object whose keys are whole numbers, at least one."""
-        values = self.take(name)
-        if type(values) is not dict or not values:
-            raise self._fault(name, f"is {shown(values)}; it must be an object with at least one entry")
-        return numbered(f"{self.what}: {name}", values, most)
-
     def flag(self, name: str, default: bool | None = None) -> bool:
         value = self.take(name) if default is None or name in self._left else default
         if type(value) is not bool:

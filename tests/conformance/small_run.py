@@ -129,6 +129,7 @@ class SmallRun:
             "prices": {dataset: BLOCKS[dataset]["prices"] for dataset in SCALES},
             "dropped": {dataset: {} for dataset in SCALES},
             "predictor": FOREST["predictor"],
+            "train_share": 0.5,
             "data": dict.fromkeys(SCALES, "simulated"),
         }
         return {key: known[key] for key in ("data", *load_exhibit(name).settings)}

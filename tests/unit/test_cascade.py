@@ -52,7 +52,8 @@ def test_a_walk_is_that_of_each_item_alone(start, steps):
         assert states == [by_hand(estimates, start, multiplier, item, steps) for item in range(200)]
         np.testing.assert_allclose(walk.cost, [PRICES[list(state)].sum() for state in states])
         part = np.array([7, 3, 150])
-        np.testing.assert_array_equal(cascade.walk(multiplier, part).asked, walk.asked[part])
+        np.testing.assert_array_equal(cascade.rows(part).walk(multiplier).asked, walk.asked[part])
+        assert cascade.mean_cost(multiplier) == pytest.approx(walk.cost.mean())
 
 
 def test_the_price_spends_the_budget_and_no_more():
@@ -77,7 +78,7 @@ def test_one_step_is_the_papers_selector():
     assert cascade.dual_price(6.0, 0.01) == pytest.approx(multiplier, rel=1e-12)
     part = np.arange(0, 800, 3)
     theirs = dual_price(Problem(accuracy[part], PRICES, 0, 6.0), delta=0.01)
-    assert cascade.dual_price(6.0, 0.01, part) == pytest.approx(theirs, rel=1e-12)
+    assert cascade.rows(part).dual_price(6.0, 0.01) == pytest.approx(theirs, rel=1e-12)
 
 
 @pytest.mark.parametrize("start", [(0,), (1, 2), (2,)])

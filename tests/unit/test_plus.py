@@ -180,7 +180,7 @@ def test_the_base_is_the_best_over_folds(markets):
         total = 0.0
         for others, own in trials:
             cascade = Cascade(train.prices, base, training.estimates)
-            asked = cascade.walk(cascade.dual_price(budget, 0.01, others), own).asked
+            asked = cascade.rows(own).walk(cascade.rows(others).dual_price(budget, 0.01)).asked
             states = [tuple(np.flatnonzero(row).tolist()) for row in asked]
             total += sum(training.accuracy[s][item] for s, item in zip(states, own.tolist(), strict=True))
         return total / len(train)

@@ -164,6 +164,7 @@ def test_the_papers_method_is_to_the_letter_unless_told_otherwise(markets):
     strategy = Strategy.fit(markets[0].subset(np.arange(200)), 6.0, method="paper", base="SSD")
     assert strategy.made.method == "paper" and not strategy.made.abstain and strategy.steps == 1
     assert not any(combiner.abstain for combiner in strategy.combiners.values())
+    assert not strategy.features.features.summary
     header, _ = strategy.models[0,].predictor.to_arrays()
     assert header["details"]["leaf"] == 1 and header["details"]["trees"] == 100
 

@@ -74,11 +74,12 @@ rule evaluate_baselines:
 
 rule announce_dataset:
     input:
-        expand(
+        tables=expand(
             "results/{stage}/{{dataset}}/{repetition}.csv",
             stage=["selections", "plus", "baselines"],
             repetition=REPETITIONS,
         ),
+        split="results/splits/{dataset}/0.npz",
     output:
         "results/headlines/{dataset}.txt",
     log:

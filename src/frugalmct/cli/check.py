@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from frugalmct.cli.common import USER_MISTAKE, print_table
+from frugalmct.cli.common import USER_MISTAKE, named_prices, print_table
 from frugalmct.cli.quality import (
     known_rows,
     print_quality_summary,
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from frugalmct.market import LabelMarket, QualityMarket
     from frugalmct.sources.jsonl import DataProblems
 
+FEWEST_FOR_A_LEAK = 20
+
 
 def add(commands: Any) -> None:
     parser = commands.add_parser(
@@ -28,9 +30,12 @@ def add(commands: Any) -> None:
         help="check a file of recorded answers (.jsonl or .jsonl.gz) and sum it up",
         description="Check a file of recorded answers: print what is in it, or what is wrong with it. "
         f"Exits 0 when the file can be used and {USER_MISTAKE} when it cannot.",
-        epilog="example: frugalmct check tickets.jsonl",
+        epilog="example: frugalmct check tickets.jsonl --prices Keyword=1 Fast=6 Deep=15 --budget 8 12",
     )
     parser.add_argument("file", metavar="FILE", help="JSON Lines, one item per line, plain or gzip")
+    parser.add_argument("--prices", nargs="+", default=[], metavar="SERVICE=PRICE", help="to check as well")
+    parser.add_argument("--budget", nargs="+", type=float, default=[], metavar="B", help="to check as well")
+    parser.add_argument("--labels-per-item", type=int, metavar="N", help="the most labels of an answer")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.set_defaults(run=_run)
 
@@ -38,12 +43,17 @@ def add(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.sources.jsonl import DataProblems, read_jsonl
 
+    prices = named_prices(arguments.prices)
     try:
-        market = read_jsonl(arguments.file)
+        market = read_jsonl(arguments.file, prices or None)
     except DataProblems as problems:
         _print_problems(problems, as_json=arguments.json)
         return USER_MISTAKE
-    own = _of_quality(market) if market.kind == "quality" else _of_labels(market)
+    if market.kind == "quality":
+        own = _of_quality(market)
+    else:
+        own = _of_labels(market)
+        own["warnings"] += _suspicions(market, prices, arguments)
     summary = {"file": arguments.file, "ok": True, **own}
     if arguments.json:
         print(json.dumps(summary, indent=2))
@@ -150,9 +160,14 @@ def _warnings(market: "LabelMarket") -> Iterator[str]:
 
 
 def _warn_of_leak(market: "LabelMarket") -> Iterator[str]:
-    """A quality dressed up as the score of the true label: every answer then tells how good it is."""
+    """A quality dressed up as the score of the true label: every answer then tells how good it is.
+
+    Of few items it may be so by chance.
+    """
     from frugalmct.sparse import overlap_sizes
 
+    if len(market) < FEWEST_FOR_A_LEAK:
+        return
     given = sum(scores.nnz for scores in market.scores)
     true = sum(int(overlap_sizes(market.truth, scores).sum()) for scores in market.scores)
     plain = all((scores.data == 1).all() for scores in market.scores)
@@ -162,6 +177,19 @@ def _warn_of_leak(market: "LabelMarket") -> Iterator[str]:
             "an answer was, the outcome leaks into what is learnt from, and no accuracy can be believed; "
             "give `quality` instead of `truth` and `predictions`."
         )
+
+
+def _suspicions(
+    market: "LabelMarket", prices: dict[str, float], arguments: argparse.Namespace
+) -> Iterator[str]:
+    """What the console of a run and the report would say as well."""
+    from frugalmct.sources.reading import SMALLEST_MARKET
+    from frugalmct.suspicions import few_test_items, of_prices_and_budgets, one_label
+
+    if len(market) >= SMALLEST_MARKET:
+        yield from (f"Half of the items are tested on. {few}" for few in few_test_items(len(market) // 2))
+    yield from one_label(*market.true_label_counts(), arguments.labels_per_item)
+    yield from of_prices_and_budgets(prices, arguments.budget)
 
 
 def _warn_of_items(market: "LabelMarket") -> Iterator[str]:

@@ -42,6 +42,11 @@ def add(commands: Any) -> None:
         help="mean cost of an item, base included",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the strategy, a .npz")
+    _add_learning_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_learning_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=(*METHODS, PER_CALL),
@@ -67,15 +72,18 @@ def add(commands: Any) -> None:
     parser.add_argument("--unit", default="", metavar="TEXT", help="what prices are in, kept for readers")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cores to use")
-    parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.strategy import Strategy
+    from frugalmct.suspicions import of_prices_and_budgets
 
     market = read_market(arguments.data, named_prices(arguments.prices), arguments.task)
+    prices = dict(zip(market.services, market.prices.tolist(), strict=True))
     names = ("labels_per_item", "metric", "features", "predictor")
     given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    for sentence in of_prices_and_budgets(prices, arguments.budget):
+        progress(f"warning: {sentence}")
     progress(f"learning from {len(market):,} items ...")
     strategy = Strategy.fit(
         market,

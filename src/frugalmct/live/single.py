@@ -86,13 +86,15 @@ class SingleItems:
     def _label_row(self, answer: Labels, numbers: Sequence[float] = ()) -> NDArray[np.float32]:
         """A score for every label learnt from, then the summary, then the item's own numbers, if any."""
         known = sorted((self._place[label], score) for label, score in answer.items() if label in self._place)
-        row = np.zeros(len(self._labels) + len(SUMMARY) + len(numbers), dtype=np.float32)
         start = len(self._labels)
+        end = start + (len(SUMMARY) if self._features.features.summary else 0)
+        row = np.zeros(end + len(numbers), dtype=np.float32)
         if known:
             places, values = zip(*known, strict=True)
             scores = np.array(values)
             row[list(places)] = scores
             # The sum as features.summary_columns takes it.
-            row[start : start + 3] = (len(known), max(values), np.add.reduceat(scores, [0])[0] / len(known))
-        row[start + len(SUMMARY) :] = numbers
+            summary = (len(known), max(values), np.add.reduceat(scores, [0])[0] / len(known))
+            row[start:end] = summary[: end - start]
+        row[end:] = numbers
         return row

@@ -132,17 +132,21 @@ class LabelMarket(Market):
             extras=self.extras.with_services(keep),
         )
 
+    def true_label_counts(self) -> tuple[int, int, int]:
+        """Items, true labels over all of them, and the most of any."""
+        return len(self), int(self.truth.nnz), int(set_sizes(self.truth).max(initial=0))
+
     def statistics(self) -> dict[str, Any]:
         """What the paper's table of datasets shows, and what each service achieves alone."""
-        occurrences = int(self.truth.nnz)
+        items, occurrences, largest = self.true_label_counts()
         seen = int(np.count_nonzero(np.bincount(self.truth.indices, minlength=len(self.labels))))
         accuracy = self.service_accuracy()
         return {
-            "items": len(self),
+            "items": items,
             "label_occurrences": occurrences,
             "distinct_labels": seen,
-            "labels_per_item": occurrences / len(self) if len(self) else 0.0,
-            "largest_label_set": int(set_sizes(self.truth).max(initial=0)),
+            "labels_per_item": occurrences / items if items else 0.0,
+            "largest_label_set": largest,
             "service_accuracy": dict(zip(self.services, accuracy.mean(axis=0).tolist(), strict=True)),
         }
 

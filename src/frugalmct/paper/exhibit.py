@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "own": "Your own services",
+    "claims": "The paper's claims",
     "paper": "The paper's tables and figures",
     "solvers": "Comparison of solvers",
     "beyond": "Beyond the paper",

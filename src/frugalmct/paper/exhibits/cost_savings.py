@@ -112,14 +112,8 @@ def _savings_row(results: DatasetResults, method: str, task: str) -> dict[str, A
     best = results.best
     if best is None:
         return row | {"reason": "no result of any single service"}
-    costs = np.array(
-        [
-            results.curve(method, repetition).cheapest(best.by_repetition.get(repetition, np.nan))
-            for repetition in results.repetitions
-        ]
-    )
+    costs, savings = results.costs_at_best(method), results.savings(method)
     reached = int(np.isfinite(costs).sum())
-    savings = 1 - costs / best.cost if best.cost > 0 else np.full(costs.size, np.nan)
     return (
         row
         | {"best_service": best.name, "best_accuracy": best.accuracy, "best_cost": best.cost}

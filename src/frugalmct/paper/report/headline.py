@@ -8,12 +8,18 @@ import pandas as pd
 from frugalmct.paper.exhibits.cost_savings import cost_savings
 from frugalmct.paper.looks import name_of
 from frugalmct.paper.names import DONE, ONLINE, PLUS
+from frugalmct.suspicions import few_test_items
 
 ARMS = (ONLINE, PLUS)
 
 
-def headline(dataset: str, task: str, tradeoff: pd.DataFrame) -> str:
-    """From the dataset's rows of the long table, with the numbers that the table of savings will have."""
+def headline(dataset: str, task: str, tradeoff: pd.DataFrame, test_items: int) -> str:
+    """From the dataset's rows of the long table, with the numbers that the table of savings will have.
+
+    Withheld where test items are so few that it would be a matter of chance.
+    """
+    if few := next(few_test_items(test_items), None):
+        return f"{dataset} {DONE}. {few}"
     savings = cost_savings(tradeoff, {dataset: task}, ARMS)
     rows = savings.astype(object).where(savings.notna(), None).to_dict("records")
     if not rows[0]["best_service"]:

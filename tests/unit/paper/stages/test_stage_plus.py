@@ -1,5 +1,6 @@
 """What the workflow says of FrugalMCT plus."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +20,8 @@ FAST = Learning(options={"trees": 5, "leaf": 10}, seed=4)
 
 @pytest.fixture(scope="module")
 def markets():
-    return random_market(1, items=160), random_market(2, items=120)
+    test = random_market(2, items=120)
+    return random_market(1, items=160), replace(test, items=np.char.add("new ", test.items))
 
 
 def test_one_row_per_budget_with_what_the_answers_are_worth(markets):
@@ -28,7 +30,7 @@ def test_one_row_per_budget_with_what_the_answers_are_worth(markets):
     assert rows.columns.tolist() == COLUMNS
     assert rows["budget"].tolist() == BUDGETS and set(rows["method"]) == {PLUS}
     assert set(rows["repetition"]) == {3} and set(rows["status"]) == {"ok"}
-    strategy = Strategy.fit(train, BUDGETS, learning=FAST)
+    strategy = Strategy.fit(train, BUDGETS, method="plus", learning=FAST)
     for row in rows.itertuples():
         asked = strategy.decide(test, row.budget)
         # Money and accuracy counted anew from who was asked and what they said together.
