@@ -19,7 +19,7 @@ from frugalmct.serve.desk import Desk
 from frugalmct.serve.guard import Guard
 from frugalmct.serve.metrics import CONTENT_TYPE, Requests, metrics
 from frugalmct.serve.page import PAGE, POLICY
-from frugalmct.serve.status import Watch
+from frugalmct.serve.status import FRESH, Watch
 from frugalmct.serve.steps import Steps, encoded, status_of
 
 ABOUT = """Routes items to paid services within a budget. For each item: `open` it and ask the service named;
@@ -28,10 +28,13 @@ THREADS = 32
 """For steps that wait: for a database, or for money that comes back."""
 
 
-def create_app(router: Router, **guard: Any) -> Guard:
-    """guard: `token`, `hosts`, `most_bytes` of `Guard`. The router is shut when the application ends."""
+def create_app(router: Router, fresh: float = FRESH, **guard: Any) -> Guard:
+    """fresh: seconds for which a look at the router is good enough. guard: `token`, `hosts`, `most_bytes` of `Guard`.
+
+    The router is shut when the application ends.
+    """
     desk, requests = Desk(router), Requests()
-    steps, watch = Steps(desk), Watch(router, desk)
+    steps, watch = Steps(desk), Watch(router, desk, fresh)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -35,8 +35,10 @@ class History:
 class Watch:
     """Looks at a router, not more often than needed."""
 
-    def __init__(self, router: Router, desk: Desk, clock: Callable[[], float] = time.time) -> None:
-        self.router, self.desk = router, desk
+    def __init__(
+        self, router: Router, desk: Desk, fresh: float = FRESH, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.router, self.desk, self.fresh = router, desk, fresh
         self.history = History()
         self.since = clock()
         self._clock = clock
@@ -48,7 +50,7 @@ class Watch:
         async with self._lock:
             if self._seen is None or time.monotonic() >= self._until:
                 self._seen = await asyncio.to_thread(self.router.health)
-                self._until = time.monotonic() + FRESH
+                self._until = time.monotonic() + self.fresh
             return self._seen
 
     async def status(self) -> dict[str, Any]:
