@@ -29,9 +29,9 @@ THREADS = 32
 
 
 def create_app(router: Router, fresh: float = FRESH, **guard: Any) -> Guard:
-    """fresh: seconds for which a look at the router is good enough. guard: `token`, `hosts`, `most_bytes` of `Guard`.
+    """The router is shut when the application ends.
 
-    The router is shut when the application ends.
+    fresh: seconds for which a look at it is good enough. guard: `token`, `hosts`, `most_bytes` of `Guard`.
     """
     desk, requests = Desk(router), Requests()
     steps, watch = Steps(desk), Watch(router, desk, fresh)

@@ -142,4 +142,5 @@ def _where(key: str, ticket: Ticket) -> dict[str, Any]:
 
 def _said_before(ticket: Ticket, answers: Mapping[str, Any]) -> bool:
     """Whether all of this was taken already: a request sent again."""
-    return ticket.ask not in answers and all(name in ticket.answers or name in ticket.failed for name in answers)
+    known = ticket.answers.keys() | ticket.failed.keys()
+    return ticket.ask not in answers and answers.keys() <= known

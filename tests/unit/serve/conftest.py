@@ -53,7 +53,9 @@ class Client:
     def __init__(self, port: int, headers: dict[str, str] | None = None) -> None:
         self.port, self.headers = port, headers or {}
 
-    def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any, dict]:
+    def send(
+        self, method: str, path: str, body: bytes | None = None, **headers: str
+    ) -> tuple[int, Any, dict]:
         """Status, content (decoded if it is JSON) and headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
@@ -85,7 +87,9 @@ def running(router: Router, **guard: Any) -> Iterator[Client]:
     from frugalmct.serve.app import create_app
 
     bound = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(router, fresh=0.0, **guard), log_level="error", ws="none", access_log=False)
+    config = uvicorn.Config(
+        create_app(router, fresh=0.0, **guard), log_level="error", ws="none", access_log=False
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()

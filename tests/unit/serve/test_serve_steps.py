@@ -97,7 +97,9 @@ def test_feedback(make_router, market, serving):
         assert status == 422 and "give its answer as well" in reply["error"]
 
 
-def test_a_ledger_that_is_away_is_no_mistake_of_the_caller(make_router, market, serving, tmp_path, monkeypatch):
+def test_a_ledger_that_is_away_is_no_mistake_of_the_caller(
+    make_router, market, serving, tmp_path, monkeypatch
+):
     """The caller gets a 503 and may send the same again: nothing is lost, nothing charged twice."""
     ask, router = Recorded(market), make_router(ledger=f"sqlite:///{tmp_path}/l.db", rate=8.0)
     item = next(ask.items())
