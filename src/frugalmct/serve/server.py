@@ -101,6 +101,7 @@ def serve(
     # uvicorn ends in good order at these, and then raises them once more, for handlers it found.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
+    bound.listen(config.backlog)  # who connects from now on is served
     url = url_of(bound)
     text = json.dumps({"url": url, "token": token is not None}) if as_json else f"frugalmct: serving on {url}"
     print(text, flush=True)
