@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
+from scipy.sparse import csr_matrix
 
 import frugalmct
 from frugalmct.baselines.frugalml import item_costs
@@ -37,6 +38,36 @@ def small_market(**changes: Any) -> LabelMarket:
         ),
     }
     return LabelMarket(**(parts | changes))
+
+
+RANDOM_LABELS = 7
+
+
+def random_market(seed: int, items: int = 30, services: int = 4) -> Market:
+    """Some empty answers and truths; scores with ties, and some that are 0."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random((items, RANDOM_LABELS)) < 0.3
+    answers, scores = [], []
+    for _ in range(services):
+        given = (rng.random(truth.shape) < np.where(truth, 0.7, 0.15)) & (rng.random((items, 1)) < 0.9)
+        answers.append(given)
+        scores.append(rng.integers(0, 6, truth.shape) / 5)
+    return LabelMarket(
+        name="random",
+        task="MIC",
+        items=np.array([f"i{i}" for i in range(items)]),
+        labels=np.array([f"l{i}" for i in range(RANDOM_LABELS)]),
+        services=tuple(f"s{k}" for k in range(services)),
+        prices=np.arange(1.0, services + 1),
+        truth=_label_sets(truth, np.ones(truth.shape)),
+        scores=tuple(_label_sets(given, score) for given, score in zip(answers, scores, strict=True)),
+    )
+
+
+def _label_sets(given: np.ndarray, score: np.ndarray) -> csr_matrix:
+    rows, labels = np.nonzero(given)
+    starts = np.searchsorted(rows, np.arange(len(given) + 1))
+    return label_matrix(starts, labels, score[rows, labels], RANDOM_LABELS)
 
 
 def turned_round(market: LabelMarket) -> LabelMarket:

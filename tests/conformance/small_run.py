@@ -9,12 +9,12 @@ import pandas as pd
 from helpers import BLOCKS
 
 from frugalmct.paper.exhibit import STAGES, STUDY, Inputs, load_exhibit, make_exhibit
-from frugalmct.paper.stages.baselines import sweep_baselines
+from frugalmct.paper.stages.baselines import sweep_baselines, sweep_fair_baselines
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates, learning_for
 from frugalmct.paper.stages.select import sweep_all
 from frugalmct.paper.studies.case import Case
-from frugalmct.paper.tables import write_table
+from frugalmct.paper.tables import stacked, write_table
 from frugalmct.plans import save_plans
 from frugalmct.sources import load_market
 from frugalmct.splits import split
@@ -65,7 +65,12 @@ class SmallRun:
             plans, metric = estimates.plans(parts, BUDGETS, 0.01), block["metric"]
             train, test = market.subset(parts.whole_train), market.subset(parts.test)
             chosen = sweep_all(test, combination, estimates, plans, metric, repetition, SEED)
-            beside = sweep_baselines(train, test, BUDGETS, metric, repetition, SEED)
+            beside = stacked(
+                [
+                    sweep_baselines(train, test, BUDGETS, metric, repetition, SEED),
+                    sweep_fair_baselines(train, test, estimates, BUDGETS, metric, repetition, SEED),
+                ]
+            )
             for stage, made in (("splits", parts), ("combinations", combination), ("estimates", estimates)):
                 made.save(self.file(stage, dataset, repetition))
             save_plans(plans, self.file("plans", dataset, repetition))
@@ -131,8 +136,9 @@ class SmallRun:
     def _make(self, name: str) -> Made:
         """Its files, as its job writes them."""
         exhibit = load_exhibit(name)
+        shown = [STUDIED] if exhibit.studies else list(SCALES)
         stems = [name] if exhibit.plot else []
-        stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(list(SCALES), [STUDIED])]
+        stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(shown)]
         figures = [self.folder / "figures" / f"{stem}.{end}" for stem in stems for end in ("svg", "png")]
         made = Made(self.file("tables", name), figures, self.folder / "captions" / f"{name}.rst")
         make_exhibit(

@@ -1,6 +1,7 @@
 """What every baseline promises, whichever it is; and FrugalML on recorded answers of real services."""
 
 from collections.abc import Callable
+from functools import cache
 from pkgutil import iter_modules
 from typing import NamedTuple
 
@@ -12,8 +13,9 @@ from released import real_folder
 
 from frugalmct import baselines
 from frugalmct.baselines.frugalml import FrugalML, item_costs
-from frugalmct.baselines.mixture import random_mix
+from frugalmct.baselines.mixture import best_base_mix, random_mix
 from frugalmct.baselines.quality import quality_scores
+from frugalmct.baselines.thresholds import fit_thresholds, with_thresholds
 from frugalmct.baselines.votes import WeightedMajorityVote, majority_vote, vote_cost
 from frugalmct.combine import fit_market_combiners
 from frugalmct.market import LabelMarket, Market
@@ -38,8 +40,39 @@ def run_frugalml(train: Market, test: Market, budget: float, seed: int) -> Outco
     return Outcome([choices.base.tolist(), choices.addon.tolist()], item_costs(*choices, test.prices))
 
 
+def run_frugalml_thresholds(train: Market, test: Market, budget: float, seed: int) -> Outcome:
+    thresholds = fit_thresholds(train)
+    return run_frugalml(with_thresholds(train, thresholds), with_thresholds(test, thresholds), budget, seed)
+
+
+def run_frugalml_combined(train: Market, test: Market, budget: float, seed: int) -> Outcome:
+    strategy = FrugalML().fit(quality_scores(train), combined_accuracy(train), train.prices)
+    choices = strategy.decide(quality_scores(test), budget, seed, never_over=True)
+    return Outcome([choices.base.tolist(), choices.addon.tolist()], item_costs(*choices, test.prices))
+
+
+def run_dap_best_base(train: Market, test: Market, budget: float, seed: int) -> Outcome:
+    means = {base: table.mean(axis=0) for base, table in combined_accuracy(train).items()}
+    choices = best_base_mix(means, test.prices, budget, len(test), seed)
+    return Outcome([choices.base.tolist(), choices.addon.tolist()], item_costs(*choices, test.prices))
+
+
+@cache
+def combined_accuracy(train: Market) -> dict[int, NDArray[np.float64]]:
+    bases = range(len(train.services))
+    return {base: train.choice_accuracy(fit_market_combiners(train, base)) for base in bases}
+
+
 def run_majority_vote(train: Market, test: Market, budget: float, seed: int) -> Outcome:
     return _voted(majority_vote(test), test)
+
+
+def run_majority_vote_abstaining(train: Market, test: Market, budget: float, seed: int) -> Outcome:
+    return _voted(majority_vote(test, abstain=True), test)
+
+
+def run_weighted_majority_vote_abstaining(train: Market, test: Market, budget: float, seed: int) -> Outcome:
+    return _voted(WeightedMajorityVote(abstain=True).fit(train).answer(test), test)
 
 
 def run_weighted_majority_vote(train: Market, test: Market, budget: float, seed: int) -> Outcome:
@@ -64,11 +97,16 @@ def run_oracle(train: Market, test: Market, budget: float, seed: int) -> Outcome
 
 
 CASES: dict[str, Callable[[Market, Market, float, int], Outcome]] = {
+    "dap_best_base": run_dap_best_base,
     "frugalml": run_frugalml,
+    "frugalml_combined": run_frugalml_combined,
+    "frugalml_thresholds": run_frugalml_thresholds,
     "majority_vote": run_majority_vote,
+    "majority_vote_abstaining": run_majority_vote_abstaining,
     "oracle": run_oracle,
     "random_mix": run_random_mix,
     "weighted_majority_vote": run_weighted_majority_vote,
+    "weighted_majority_vote_abstaining": run_weighted_majority_vote_abstaining,
 }
 WITHIN_BUDGET = [name for name in CASES if "vote" not in name]
 NEVER_SEES_THE_TRUTH = [name for name in CASES if name != "oracle"]
@@ -104,7 +142,7 @@ def halves() -> tuple[Market, Market]:
 
 
 def test_every_module_of_baselines_is_tested():
-    tested = {FrugalML, majority_vote, WeightedMajorityVote, random_mix}
+    tested = {FrugalML, majority_vote, WeightedMajorityVote, random_mix, best_base_mix, with_thresholds}
     modules = {module.name for module in iter_modules(baselines.__path__)} - {
         "hull",
         "quality",

@@ -21,8 +21,9 @@ from frugalmct.paper.jobs.data import data_digests
 from frugalmct.paper.jobs.dates import set_back
 from frugalmct.paper.jobs.locks import recover_from_kill
 from frugalmct.paper.jobs.log import sentence_only
+from frugalmct.paper.printed import printed_of
 from frugalmct.paper.studies.registry import STUDIES
-from frugalmct.paper.studies.scope import studied, studied_budgets
+from frugalmct.paper.studies.scope import studied, studied_budget, studied_budgets
 from frugalmct.predict.available import automl_python, missing
 
 WORKFLOW = Path(str(workflow.current_basedir)).parent
@@ -169,18 +170,25 @@ def selection_block(wildcards):
 # Seconds for each solver and budget of the cross-check.
 AGREEMENT_SECONDS = 5
 
-CASES = studied(SETTINGS, {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]})
-SIZE_CASES = studied(SETTINGS, SETTINGS["training_size"])
+CASE = {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]}
 COMPARED = SETTINGS["predictor_study"]["predictors"]
-COMPARED_ON = studied(SETTINGS, dict.fromkeys(SETTINGS["predictor_study"]["datasets"]))
+# Study -> datasets of the paper that it looks at, with a budget where one is given.
+WANTED = {study: CASE for study in STUDIES} | {
+    "training_size": SETTINGS["training_size"],
+    "predictors": dict.fromkeys(SETTINGS["predictor_study"]["datasets"]),
+    "robustness": SETTINGS["training_size"] | CASE,
+    "solver_agreement": {name: None for name in DATASETS if printed_of(name)},
+}
 LACKING = {predictor: sentence for predictor in COMPARED if (sentence := lacking(predictor))}
 INSTALLED = [predictor for predictor in COMPARED if predictor not in LACKING]
-# Study -> its datasets and repetitions. The case study is one repetition, as in the paper; one is enough to see
-# whether the solvers agree.
-STUDIED = {study: (CASES, [0]) for study in STUDIES} | {
-    "training_size": (SIZE_CASES, REPETITIONS),
-    "predictors": (COMPARED_ON, REPETITIONS[: SETTINGS["predictor_study"]["repeats"]]),
-    "solver_agreement": (DATASETS, [0]),
+# The others are of one repetition, as the paper's case study is; one is enough to see whether solvers agree.
+REPEATED = {
+    "training_size": REPETITIONS,
+    "predictors": REPETITIONS[: SETTINGS["predictor_study"]["repeats"]],
+}
+# Study -> its datasets, each with a budget, and its repetitions.
+STUDIED = {
+    study: (studied(study, SETTINGS, WANTED[study]), REPEATED.get(study, [0])) for study in STUDIES
 }
 FILES = {
     "market": "results/markets/{dataset}.npz",
@@ -194,6 +202,7 @@ PLUGINS = {
     "runtime": [f"frugalmct.predict.{PREDICTOR}"],
     "training_size": [f"frugalmct.predict.{PREDICTOR}"],
     "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],
+    "robustness": [EXACT, f"frugalmct.predict.{PREDICTOR}"],
     "solver_agreement": [EXACT, "frugalmct.select.solvers.cbc", "frugalmct.select.solvers.highs"],
     "solver_runtime": [
         EXACT,
@@ -223,7 +232,7 @@ def study_settings(study, wildcards):
     """What the study is configured by, and no more: a change of anything else does not run it again."""
     dataset = wildcards.dataset
     known = {
-        "budget": lambda: (SIZE_CASES if study == "training_size" else CASES)[dataset],
+        "budget": lambda: studied_budget(BLOCKS[dataset], WANTED[study].get(dataset)),
         "budgets": lambda: studied_budgets(SETTINGS["datasets"][dataset]["budgets"]),
         "block": lambda: dataset_block(dataset, *LEARNING_KEYS),
         "seed": lambda: SETTINGS["seed"],
@@ -245,7 +254,8 @@ STAGE_FILES = {
     "estimates": expand("results/estimates/{dataset}/{repetition}.npz", **EACH),
     "plans": expand("results/plans/{dataset}/{repetition}.json", **EACH),
 }
-EXHIBITS = [exhibit for exhibit in all_exhibits() if exhibit.applies(DATA)]
+STUDIES_MADE = {study for study, (datasets, _) in STUDIED.items() if datasets}
+EXHIBITS = [exhibit for exhibit in all_exhibits() if exhibit.applies(DATA, STUDIES_MADE)]
 # What exhibits may take from the configuration; of the settings as a whole a change would make them all again.
 EXHIBIT_SETTINGS = {
     "data": DATA,
@@ -273,12 +283,13 @@ def files_of(need):
             dataset=datasets,
             repetition=repetitions,
         )
-    return [table_of(need)]
+    return [table_of(need)] if any(exhibit.name == need for exhibit in EXHIBITS) else []
 
 
 def figures_of(exhibit):
     """One figure of all datasets, and one of each that is drawn, as SVG and PNG."""
-    drawn = exhibit.datasets_drawn(DATASETS, list(CASES))
+    studied_ones = [list(STUDIED[study][0]) for study in exhibit.studies]
+    drawn = exhibit.datasets_drawn(studied_ones[0] if studied_ones else DATASETS)
     stems = [exhibit.name] if exhibit.plot else []
     stems += [f"{exhibit.name}/{dataset}" for dataset in drawn]
     return [f"results/figures/{stem}.{ending}" for stem in stems for ending in ("svg", "png")]

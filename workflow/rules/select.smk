@@ -31,6 +31,7 @@ rule evaluate_baselines:
     input:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
+        estimates="results/estimates/{dataset}/{repetition}.npz",
     output:
         "results/baselines/{dataset}/{repetition}.csv",
     log:

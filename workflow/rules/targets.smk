@@ -35,6 +35,20 @@ rule figures:
         rules.tables.input,
 
 
+rule studies:
+    input:
+        # Of every dataset, whether it asks for them or not; the report shows those that are asked for.
+        [
+            file
+            for study in STUDIES
+            for file in expand(
+                f"results/studies/{study}/{{dataset}}/{{repetition}}.csv",
+                dataset=DATASETS,
+                repetition=REPEATED.get(study, [0]),
+            )
+        ],
+
+
 rule predictors:
     input:
         [file for exhibit in EXHIBITS if exhibit.name == "predictors" for file in made_by(exhibit)],

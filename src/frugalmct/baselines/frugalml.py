@@ -4,8 +4,12 @@ The mean score of the base's labels is the one quality score, all labels are one
 quality is below a threshold an add-on is asked, whose answer replaces the base's. For one (base, add-on)
 the items sorted by quality give, by prefix sums, cost and accuracy at every threshold; the upper hull over
 all of these policies is all that can be reached, and a mixture of two neighbours on it meets any budget.
+
+Where the accuracies of a base's combinations are given instead of the services' own, the add-on's answer is
+combined with the base's rather than replacing it, as FrugalMCT does; all else is the same.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -84,28 +88,51 @@ class FrugalML:
 
     def __init__(self, base: int | None = None) -> None:
         self.base = base
+        self._bases: tuple[int, ...] = ()
         self._costs: FloatArray | None = None
         self._hull: Hull | None = None
 
-    def fit(self, quality: ArrayLike, accuracy: ArrayLike, costs: ArrayLike) -> Self:
-        """Learns from (items, services) quality scores and accuracies of the services alone."""
+    def fit(
+        self, quality: ArrayLike, accuracy: ArrayLike | Mapping[int, ArrayLike], costs: ArrayLike
+    ) -> Self:
+        """Learns from (items, services) quality scores, and accuracies of the services alone.
+
+        accuracy: (items, services); or, by base, the same of that base combined with each service: then the
+        bases are those given.
+        """
         costs = cost_vector("FrugalML", costs)
-        accuracy = accuracy_table("FrugalML", accuracy, services=costs.size)
-        if not len(accuracy):
-            raise FrugalError("FrugalML has no items to learn from; give at least one row.")
         quality = _quality_table(quality, costs.size)
-        if len(quality) != len(accuracy):
-            raise FrugalError(
-                f"FrugalML: quality has {len(quality)} items but accuracy has {len(accuracy)}; "
-                "give one row per item in both."
-            )
-        fixed = None if self.base is None else base_index("FrugalML", self.base, costs.size)
-        bases = range(costs.size) if fixed is None else [fixed]
-        _check_finite(quality, bases)
-        candidates = _joined([_hull_of_base(quality[:, base], accuracy, costs, base) for base in bases])
+        tables = self._accuracies(accuracy, quality, costs.size)
+        _check_finite(quality, tables)
+        hulls = [_hull_of_base(quality[:, base], table, costs, base) for base, table in tables.items()]
+        candidates = _joined(hulls)
         self._hull = _picked(candidates, rising_hull(candidates.cost, candidates.accuracy))
-        self._costs = costs
+        self._costs, self._bases = costs, tuple(tables)
         return self
+
+    def _accuracies(
+        self, accuracy: ArrayLike | Mapping[int, ArrayLike], quality: FloatArray, services: int
+    ) -> dict[int, FloatArray]:
+        """Of every base that may be used."""
+        given = accuracy if isinstance(accuracy, Mapping) else dict.fromkeys(range(services), accuracy)
+        bases = given if self.base is None else [base_index("FrugalML", self.base, services)]
+        if not bases or any(base not in given for base in bases):
+            raise FrugalError(
+                f"FrugalML: accuracy has the bases {sorted(given)}, but {list(bases) or 'none'} is to be "
+                "used; give the accuracies of every base that may be."
+            )
+        checked: dict[int, FloatArray] = {}
+        for base in bases:
+            table = accuracy_table("FrugalML", given[base], services=services)
+            if not len(table):
+                raise FrugalError("FrugalML has no items to learn from; give at least one row.")
+            if len(quality) != len(table):
+                raise FrugalError(
+                    f"FrugalML: quality has {len(quality)} items but accuracy has {len(table)}; "
+                    "give one row per item in both."
+                )
+            checked[base_index("FrugalML", base, services)] = table
+        return checked
 
     @property
     def hull(self) -> Hull:
@@ -160,8 +187,7 @@ class FrugalML:
 
     def _held_to_budget(self, choices: Choices, budget: float) -> Choices:
         base, addon = (column.copy() for column in choices)
-        bases = range(self._costs.size) if self.base is None else [self.base]
-        cheapest = min(bases, key=lambda service: self._costs[service])
+        cheapest = min(self._bases, key=lambda service: self._costs[service])
         floor = float(self._costs[cheapest])
         extra = item_costs(base, addon, self._costs) - floor
         limit = base.size * (max(0.0, budget - floor) + SPEND_ROUNDING * budget)
@@ -244,7 +270,7 @@ def _quality_table(quality: ArrayLike, services: int) -> FloatArray:
     return table
 
 
-def _check_finite(quality: FloatArray, bases: range | list[int]) -> None:
+def _check_finite(quality: FloatArray, bases: Iterable[int]) -> None:
     """Only the columns of services that are used as base: where another is, no quality may be known."""
     for base in bases:
         if not np.all(np.isfinite(quality[:, base])):

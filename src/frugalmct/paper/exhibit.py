@@ -1,6 +1,6 @@
 """What an exhibit is, what it is built from, and how it is made: its table, its figures and its caption."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from frugalmct.plans import Plan
 
 SECTIONS = {
+    "own": "Your own services",
     "paper": "The paper's tables and figures",
     "solvers": "Comparison of solvers",
     "beyond": "Beyond the paper",
@@ -40,8 +41,11 @@ class Inputs:
     files: Mapping[str, Sequence[str]]
 
     def table(self, exhibit: str) -> pd.DataFrame:
-        """Another exhibit's table."""
-        return load_exhibit(exhibit).read(self.files[exhibit][0])
+        """Another exhibit's table; without rows where the run has none."""
+        wanted = load_exhibit(exhibit)
+        if not self.files[exhibit]:
+            return pd.DataFrame(columns=[column.name for column in wanted.columns])
+        return wanted.read(self.files[exhibit][0])
 
     def rows(self, name: str) -> pd.DataFrame:
         """The rows of a stage, of every dataset and repetition."""
@@ -73,6 +77,10 @@ def cell_of(file: str) -> Cell:
     """Dataset and repetition of a file `<stage>/<dataset>/<repetition>.<ending>`."""
     path = Path(file)
     return path.parent.name, int(path.stem)
+
+
+def _always(_: Any) -> bool:
+    return True
 
 
 def _whole(table: pd.DataFrame) -> pd.DataFrame:
@@ -125,9 +133,15 @@ class Exhibit:
         """How it differs from the paper's."""
         return self.module.DIFFERS
 
-    def applies(self, datasets: Mapping[str, str]) -> bool:
-        """Whether it has anything to show of these datasets, given with where their answers come from."""
-        return getattr(self.module, "applies", lambda datasets: True)(datasets)
+    @cached_property
+    def studies(self) -> tuple[str, ...]:
+        """The studies among its needs."""
+        return tuple(need.removeprefix(STUDY) for need in self.needs if need.startswith(STUDY))
+
+    def applies(self, datasets: Mapping[str, str], studies: Collection[str]) -> bool:
+        """Whether it has anything to show: of these datasets, given with where their answers come from, and
+        of the studies that are made of some."""
+        return set(self.studies) <= set(studies) and getattr(self.module, "applies", _always)(datasets)
 
     def build(self, inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         return self.module.build(inputs, settings)
@@ -150,14 +164,12 @@ class Exhibit:
         """One figure per dataset, of its rows."""
         return getattr(self.module, "plot_each", None)
 
-    def datasets_drawn(self, datasets: Sequence[str], studied: Sequence[str]) -> list[str]:
-        """Of which datasets there is a figure each: those run, or of a study those that were studied."""
+    def datasets_drawn(self, datasets: Sequence[str]) -> list[str]:
+        """Of which of the datasets that it shows there is a figure each."""
         if self.plot_each is None:
             return []
-        drawn = getattr(self.module, "draws", None)
-        if drawn is not None:
-            return [name for name in datasets if drawn(name)]
-        return list(studied if any(need.startswith(STUDY) for need in self.needs) else datasets)
+        draws = getattr(self.module, "draws", _always)
+        return [name for name in datasets if draws(name)]
 
     def read(self, path: str | Path) -> pd.DataFrame:
         """Its table as written, names as text."""

@@ -1,11 +1,16 @@
-"""Means over repetitions and their 95 % intervals, by Student's t; one repetition gives no interval."""
+"""Means over repetitions and their 95 % intervals, by Student's t; one repetition gives no interval.
+
+Repetitions are splits of one dataset: an interval says how far another split may lie, not another dataset.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
+
+from frugalmct.errors import FrugalError
 
 CONFIDENCE = 0.95
 
@@ -24,6 +29,10 @@ class Interval(NamedTuple):
         """Cut where a quantity cannot go: few repetitions make intervals wide."""
         return Interval(self.mean, *np.clip([self.low, self.high], least, most).tolist())
 
+    def less_than(self, whole: float) -> "Interval":
+        """What remains of a whole."""
+        return Interval(whole - self.mean, whole - self.high, whole - self.low)
+
     def columns(self, name: str, prefix: str | None = None) -> dict[str, float]:
         """`name` for the mean, and `<prefix>_low`, `<prefix>_high`; the prefix is the name by default."""
         prefix = prefix or name
@@ -32,16 +41,41 @@ class Interval(NamedTuple):
 
 def interval(values: ArrayLike) -> Interval:
     """Mean and 95 % interval; values that are missing are left out."""
-    known = np.asarray(values, dtype=np.float64)
-    known = known[np.isfinite(known)]
-    if not known.size:
+    known = np.asarray(values, dtype=np.float64).ravel()
+    return _students(known[np.isfinite(known)], overlap=0.0)
+
+
+def paired_difference(a: ArrayLike, b: ArrayLike, test_share: float) -> Interval:
+    """Mean and 95 % interval of a - b, one value of each per repetition, corrected for overlapping splits.
+
+    Random splits of one dataset share most of their items, so their differences vary too little. Nadeau and
+    Bengio (2003, Inference for the generalization error) take s² (1/J + n_test/n_train) for the variance of
+    the mean of J differences instead of s²/J. Two methods differ where 0 is outside the interval.
+
+    test_share: the part of the items that is tested on; the others are trained on. A repetition that lacks
+    either value is left out; with one repetition there is no interval.
+    """
+    if not 0 < test_share < 1:
+        raise FrugalError(f"paired_difference: test_share is {test_share!r}; it must lie between 0 and 1.")
+    a, b = (np.asarray(values, dtype=np.float64).ravel() for values in (a, b))
+    if a.size != b.size:
+        raise FrugalError(
+            f"paired_difference: {a.size} values against {b.size}; give one of each per repetition."
+        )
+    differences = a - b
+    return _students(differences[np.isfinite(differences)], overlap=test_share / (1 - test_share))
+
+
+def _students(values: NDArray[np.float64], overlap: float) -> Interval:
+    """The variance of the mean is s² (1/J + overlap)."""
+    if not values.size:
         return Interval(np.nan, np.nan, np.nan)
     # Numbers near 0 are differences of accuracies, whose last bits are not the same on all machines.
-    mean = float(known.mean().round(12)) + 0.0
-    if known.size == 1:
+    mean = float(values.mean().round(12)) + 0.0
+    if values.size == 1:
         return Interval(mean, np.nan, np.nan)
-    spread = float(known.std(ddof=1).round(12)) / np.sqrt(known.size)
-    half = float(stdtrit(known.size - 1, (1 + CONFIDENCE) / 2)) * spread
+    spread = float(values.std(ddof=1).round(12)) * np.sqrt(1 / values.size + overlap)
+    half = float(stdtrit(values.size - 1, (1 + CONFIDENCE) / 2)) * spread
     return Interval(mean, mean - half, mean + half)
 
 

@@ -6,16 +6,21 @@ from dataclasses import dataclass, replace
 from frugalmct.paper.names import (
     BEST_SINGLE,
     DAP,
+    DAP_BEST_BASE,
     DUMMY,
     FRUGALMCT,
     FRUGALML,
+    FRUGALML_COMBINED,
+    FRUGALML_THRESHOLDS,
     MAJORITY,
+    MAJORITY_ABSTAINING,
     OFFLINE,
     ONLINE,
     ORACLE,
     RANDOM_MIX,
     SINGLE,
     WEIGHTED,
+    WEIGHTED_ABSTAINING,
 )
 
 
@@ -37,6 +42,12 @@ LOOKS = {
     FRUGALML: Look("FrugalML", "#0072b2", "-", "D"),
     MAJORITY: Look("Majority vote", "#009e73", ":", "^"),
     WEIGHTED: Look("Weighted majority vote", "#cc79a7", ":", "P"),
+    # Fairer forms keep the colour of what they are a form of.
+    DAP_BEST_BASE: Look("DAP, best base", "#7d7d7d", ":", "<"),
+    FRUGALML_THRESHOLDS: Look("FrugalML, θ per service", "#0072b2", "--", "d"),
+    FRUGALML_COMBINED: Look("FrugalML, combined", "#0072b2", "-.", "p"),
+    MAJORITY_ABSTAINING: Look("Majority vote, silent abstain", "#009e73", ":", "1"),
+    WEIGHTED_ABSTAINING: Look("Weighted vote, silent abstain", "#cc79a7", ":", "2"),
     BEST_SINGLE: Look("Best service", "#4d4d4d", ":", "X"),
     RANDOM_MIX: Look("Random mix", "#b59f00", ":", "."),
     ORACLE: Look("Oracle", "#56b4e9", "-", "."),

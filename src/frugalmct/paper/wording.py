@@ -19,6 +19,11 @@ def money(cost: float) -> str:
     return f"{cost:.3g} {MONEY}"
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 dataset`, `9 datasets`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def without_columns(*columns: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
     """The table without these columns, nor empty ones: the report has no room for them."""
 

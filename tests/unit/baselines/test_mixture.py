@@ -3,7 +3,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from frugalmct.baselines.mixture import random_mix
+from frugalmct.baselines.frugalml import item_costs
+from frugalmct.baselines.mixture import best_base_mix, random_mix
 from frugalmct.errors import FrugalError
 from frugalmct.select import Problem, solve
 
@@ -76,3 +77,57 @@ def test_nothing_that_pays_the_same_base_exceeds_the_optimum_that_knows_the_trut
         informed = solve(Problem(guess, COSTS, 0, budget)).choices
         for choices in (blind, informed):
             assert accuracy[np.arange(300), choices].mean() <= best.accuracy + 1e-12
+
+
+def all_pairs(means):
+    """(base, add-on, total cost, mean accuracy) of every combination, by plain loops."""
+    return [
+        (base, addon, COSTS[base] + (COSTS[addon] if addon != base else 0.0), row[addon])
+        for base, row in means.items()
+        for addon in range(len(COSTS))
+    ]
+
+
+def best_blind_mean(means, budget):
+    """The best mixture of any two combinations, found by trying them all."""
+    pairs, best = all_pairs(means), -np.inf
+    for (_, _, low, reached), (_, _, high, more) in product(pairs, repeat=2):
+        if low <= budget + 1e-9:
+            share = 1.0 if high <= budget else 0.0 if high <= low else (budget - low) / (high - low)
+            best = max(best, (1 - share) * reached + share * more)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_base_is_the_best_mixture_of_any_two_combinations(seed):
+    rng, items = np.random.default_rng(seed), 2000
+    means = {base: rng.random(4) for base in rng.permutation(4)[: 2 + seed % 3].tolist()}
+    cheapest = min(COSTS[base] for base in means)
+    for budget in np.linspace(cheapest, 30, 12):
+        choices = best_base_mix(means, COSTS, budget, items, seed)
+        assert item_costs(*choices, COSTS).mean() <= budget * (1 + 1e-11)
+        assert set(choices.base.tolist()) <= set(means)
+        reached = np.mean([means[base][addon] for base, addon in zip(*choices, strict=True)])
+        assert best_blind_mean(means, budget) - 1 / items <= reached + 1e-9
+        assert reached <= best_blind_mean(means, budget) + 1e-9
+
+
+def test_with_one_base_it_is_the_random_mix():
+    choices = best_base_mix({2: MEANS}, COSTS, 14.0, 300, seed=3)
+    assert set(choices.base.tolist()) == {2}
+    assert np.array_equal(choices.addon, random_mix(MEANS, COSTS, 2, 14.0, 300, seed=3))
+
+
+def test_two_bases_may_be_mixed_by_hand():
+    # Half the items to service 0 alone (0.01), half to service 2 alone (10).
+    choices = best_base_mix({0: [0.4, 0, 0, 0], 2: [0, 0, 0.8, 0]}, COSTS, 5.005, 10)
+    assert sorted(zip(choices.base.tolist(), choices.addon.tolist(), strict=True)) == 5 * [(0, 0)] + 5 * [
+        (2, 2)
+    ]
+
+
+def test_the_best_base_refuses_what_it_cannot_use():
+    with pytest.raises(FrugalError, match="has no base"):
+        best_base_mix({}, COSTS, 14.0, 10)
+    with pytest.raises(FrugalError, match="does not pay for the cheapest"):
+        best_base_mix({2: MEANS}, COSTS, 5.0, 10)

@@ -1,42 +1,12 @@
 import numpy as np
 import pytest
-from helpers import small_market
+from helpers import random_market, small_market
 
 from frugalmct.baselines.votes import WeightedMajorityVote, majority_vote, vote_cost
 from frugalmct.errors import FrugalError
-from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import set_metric
 from frugalmct.paper.exhibits.simulation_fidelity import majority_accuracy
 from frugalmct.sparse import label_matrix
-
-LABELS = 7
-
-
-def random_market(seed: int, items: int = 30, services: int = 4) -> Market:
-    """Some empty answers and truths; scores with ties, and some that are 0."""
-    rng = np.random.default_rng(seed)
-    truth = rng.random((items, LABELS)) < 0.3
-    answers, scores = [], []
-    for _ in range(services):
-        given = (rng.random(truth.shape) < np.where(truth, 0.7, 0.15)) & (rng.random((items, 1)) < 0.9)
-        answers.append(given)
-        scores.append(rng.integers(0, 6, truth.shape) / 5)
-    return LabelMarket(
-        name="random",
-        task="MIC",
-        items=np.array([f"i{i}" for i in range(items)]),
-        labels=np.array([f"l{i}" for i in range(LABELS)]),
-        services=tuple(f"s{k}" for k in range(services)),
-        prices=np.arange(1.0, services + 1),
-        truth=_sets(truth, np.ones(truth.shape)),
-        scores=tuple(_sets(given, score) for given, score in zip(answers, scores, strict=True)),
-    )
-
-
-def _sets(given, score):
-    rows, labels = np.nonzero(given)
-    starts = np.searchsorted(rows, np.arange(len(given) + 1))
-    return label_matrix(starts, labels, score[rows, labels], LABELS)
 
 
 def dicts(matrix) -> list[dict[int, float]]:
@@ -77,6 +47,52 @@ def test_a_vote_counts_even_with_score_zero():
     market = small_market()
     assert market.scores[0][0, 1] == 0
     assert dicts(majority_vote(market))[0] == {1: 1.0, 2: 0.5}
+
+
+@pytest.mark.parametrize("services", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_silent_service_that_abstains_has_no_say(seed, services):
+    market = random_market(seed, services=services)
+    answers = [dicts(scores) for scores in market.scores]
+    assert any(not answer for own in answers for answer in own)
+    wanted = []
+    for item, total in enumerate(sums_by_dict(market, lambda k, score: 1)):
+        spoke = sum(bool(own[item]) for own in answers)
+        wanted.append({label: votes / spoke for label, votes in total.items() if 2 * votes >= spoke})
+    assert_same_sets(majority_vote(market, abstain=True), wanted)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_weighted_vote_counts_those_who_speak(seed):
+    train, test = random_market(seed), random_market(seed + 50)
+    vote = WeightedMajorityVote(abstain=True).fit(train)
+    assert vote.weights == pytest.approx(WeightedMajorityVote().fit(train).weights)
+    answers = [dicts(scores) for scores in test.scores]
+    wanted = []
+    for item, total in enumerate(sums_by_dict(test, lambda k, score: vote.weights[k] * score)):
+        whole = sum(weight for weight, own in zip(vote.weights, answers, strict=True) if own[item])
+        wanted.append({label: score / whole for label, score in total.items()})
+    assert_same_sets(vote.label_scores(test), wanted)
+    # Its threshold is the best on the training items.
+    reached = set_metric(train.truth, vote.answer(train)).mean()
+    for threshold in np.arange(101) / 100:
+        vote.threshold = float(threshold)
+        assert reached >= set_metric(train.truth, vote.answer(train)).mean() - 1e-12
+
+
+def test_who_alone_speaks_and_weighs_nothing_divides_by_nothing():
+    truth = label_matrix([0, 1, 2], [0, 1], None, 3)
+    market = small_market(
+        items=np.array(["a", "b"]),
+        labels=np.array(["x", "y", "z"]),
+        services=("right", "wrong"),
+        prices=np.array([1.0, 2.0]),
+        truth=truth,
+        scores=(label_matrix([0, 1, 1], [0], [1.0], 3), label_matrix([0, 1, 2], [2, 2], [0.9, 0.9], 3)),
+    )
+    vote = WeightedMajorityVote(abstain=True).fit(market)
+    assert vote.weights.tolist() == [0.5, 0.0]
+    assert_same_sets(vote.label_scores(market), [{0: 1.0, 2: 0.0}, {2: 0.0}])
 
 
 @pytest.mark.parametrize("seed", range(4))

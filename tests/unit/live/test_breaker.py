@@ -134,10 +134,12 @@ def test_within() -> None:
     assert within(None, lambda: 3) == within(5, lambda: 3) == 3
     with pytest.raises(KeyError):
         within(5, lambda: {}["x"])
+    answered = threading.Event()
     started = time.monotonic()
     with pytest.raises(ServiceTimeout, match=r"within 0\.05 seconds"):
-        within(0.05, lambda: time.sleep(1))
-    assert time.monotonic() - started < 0.8
+        within(0.05, lambda: answered.wait(60))
+    answered.set()
+    assert time.monotonic() - started < 30
 
 
 def test_within_async() -> None:
@@ -147,7 +149,7 @@ def test_within_async() -> None:
 
     assert asyncio.run(within_async(5, lambda: answer(0))) == 3
     with pytest.raises(ServiceTimeout):
-        asyncio.run(within_async(0.02, lambda: answer(5)))
+        asyncio.run(within_async(0.02, lambda: answer(60)))
 
 
 def test_waits_double() -> None:

@@ -4,6 +4,7 @@ from frugalmct.paper.exhibit import Exhibit, load_exhibit
 
 # In the order of the report.
 EXHIBITS = (
+    "service_worth",
     "worked_examples",
     "service_prices",
     "dataset_statistics",
@@ -21,6 +22,7 @@ EXHIBITS = (
     "predictors",
     "beyond",
     "cheapest_budget",
+    "robustness",
     "single_services",
     "simulation_fidelity",
 )

@@ -15,7 +15,10 @@ from frugalmct.paper.intervals import with_intervals
 from frugalmct.paper.looks import SERVICE_LOOK, look_of, name_of
 from frugalmct.paper.names import (
     DAP,
+    DAP_BEST_BASE,
     FRUGALML,
+    FRUGALML_COMBINED,
+    FRUGALML_THRESHOLDS,
     MAJORITY,
     OFFLINE,
     ONLINE,
@@ -50,13 +53,16 @@ The paper's accuracy-cost trade-offs, one panel per dataset: FrugalMCT online an
 predictor (DAP) and FrugalML as curves over budgets, single services as crosses, the best service's
 accuracy as a dotted line; per dataset also larger, with both votes. Beyond the paper: 95 % bands over
 repetitions; the oracle (true accuracies known), which leaves the panel at the top; and in the table
-random_mix (the same money spent blindly) and ideal_combiner (the oracle, and for every item the best of
-the base's, the add-on's and the combined answer). The table has one row per method, budget and
+random_mix (the same money spent blindly), ideal_combiner (the oracle, and for every item the best of
+the base's, the add-on's and the combined answer), and the baselines with what FrugalMCT gets: votes in
+which silent services abstain, FrugalML with a θ per service or with the combiner, DAP with the best base
+for each budget. The table has one row per method, budget and
 repetition; status says how it went, or why a cell is empty.
 """
 DIFFERS = (
-    "Beyond the paper: 95 % bands, the oracle, and a random mix. The table has means over repetitions, "
-    "in per cent; every run is in tables/tradeoff.csv."
+    "Beyond the paper: 95 % bands, the oracle, a random mix, and in the table the baselines in forms that "
+    "get what FrugalMCT gets. The table has means over repetitions, in per cent; every run is in "
+    "tables/tradeoff.csv."
 )
 HEADLINE = "Accuracy and cost"
 
@@ -81,7 +87,9 @@ def reading(table: pd.DataFrame) -> list[str]:
     return lines
 
 
-SHOWN_METHODS = (ONLINE, OFFLINE, DAP, FRUGALML, RANDOM_MIX, ORACLE)
+SHOWN_METHODS = (
+    ONLINE, OFFLINE, DAP, DAP_BEST_BASE, FRUGALML, FRUGALML_THRESHOLDS, FRUGALML_COMBINED, RANDOM_MIX, ORACLE,
+)  # fmt: skip
 SHOWN_COLUMNS = tuple(
     Column(method.removeprefix("frugalmct_"), f"mean accuracy of {name_of(method)}", "share")
     for method in SHOWN_METHODS

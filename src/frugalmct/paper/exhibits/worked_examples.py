@@ -9,7 +9,7 @@ from frugalmct.paper.columns import BASE, BUDGET, COST, DATA, DATASET, Column
 from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.wording import percent, without_columns
 
-TITLE = "Worked examples (figure 1, c and d)"
+TITLE = "Worked examples"
 SECTION = "paper"
 NEEDS = ("studies/worked_examples",)
 COLUMNS = (

@@ -6,7 +6,9 @@ from typing import Any
 import pandas as pd
 
 from frugalmct.errors import listed
-from frugalmct.paper.printed import printed, shows_labels
+from frugalmct.paper.printed import printed, printed_of, shows_labels
+from frugalmct.paper.studies.registry import STUDIES
+from frugalmct.paper.studies.scope import ALL, LIGHT
 
 NOT_MADE = "it was not made in this run"
 
@@ -19,6 +21,7 @@ def gap_lines(
     lines = [
         *(f"Table {name}: {reason}." for name, reason in missing.items()),
         *_stand_ins(datasets, settings),
+        *_not_asked(datasets, settings),
         *(line for name, content in tables.items() for line in _of_table(name, content)),
     ]
     return list(dict.fromkeys(lines))
@@ -38,7 +41,7 @@ def missing_because(name: str, tables: Tables, datasets: list[str]) -> str:
 
 def _stand_ins(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str]:
     """The studies that the paper makes on datasets that were not run."""
-    if not datasets:
+    if not any(map(printed_of, datasets)):
         return
     wanted = settings.get("case_study", {}).get("dataset")
     if wanted and wanted not in datasets:
@@ -49,6 +52,16 @@ def _stand_ins(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str
     lacking = [name for name in settings.get("training_size", {}) if name not in datasets]
     if lacking:
         yield f"Accuracy and training size: {listed(lacking)} are not shown: they are not run."
+
+
+def _not_asked(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str]:
+    """The studies that are made of a dataset of one's own only when it asks for them."""
+    for name in datasets:
+        asked = settings.get("datasets", {}).get(name, {}).get("studies")
+        if asked is None or printed_of(name) or ALL in asked:
+            continue
+        left = [study for study in STUDIES if study not in (*asked, *LIGHT)]
+        yield f"{name}: not asked for, and not made: {listed(left)}; add `studies: [{ALL}]` to its block."
 
 
 def _of_table(name: str, content: pd.DataFrame) -> Iterator[str]:

@@ -17,6 +17,7 @@ from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import write_figure
 from frugalmct.paper.report import provenance
 from frugalmct.paper.report.claims import checked_claims
+from frugalmct.paper.report.front import front_titles, fronts
 from frugalmct.paper.report.gaps import gap_lines
 from frugalmct.paper.report.html import Cell, Html, drawn, gap, image, joined, section, table, tag
 from frugalmct.paper.report.jobs_chart import plot_jobs
@@ -53,14 +54,12 @@ def write_report(
 
 
 def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
-    exhibits = all_exhibits()
+    # Of own data alone nobody expects all that the paper has.
+    about_paper = run.papers or not run.datasets
+    exhibits = [exhibit for exhibit in all_exhibits() if about_paper or exhibit.name in run.asked]
     parts = [
-        section(
-            part_identity(part),
-            title,
-            *(_exhibit(run, exhibit) for exhibit in exhibits if exhibit.section == part),
-        )
-        for part, title in SECTIONS.items()
+        section(part_identity(part), title, *(_exhibit(run, exhibit) for exhibit in own))
+        for part, title, own in parts_of(run, exhibits)
     ]
     main = tag("main", summary(run, exhibits), *parts, provenance_section(run, jobs, root), id="top")
     head = joined(
@@ -78,7 +77,7 @@ def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
         ]
     )
     script = Html(f"<script>\n{asset('page.js')}</script>")
-    body = joined([contents(exhibits), main, script])
+    body = joined([contents(run, exhibits), main, script])
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
 
 
@@ -95,13 +94,21 @@ def part_identity(part: str) -> str:
     return f"part-{part}"
 
 
-def contents(exhibits: Sequence[Exhibit]) -> Html:
-    lines = [tag("li", tag("a", "Summary", href="#summary"))]
-    for part, title in SECTIONS.items():
-        own = [exhibit for exhibit in exhibits if exhibit.section == part]
+def parts_of(run: Run, exhibits: Sequence[Exhibit]) -> Iterator[tuple[str, str, list[Exhibit]]]:
+    """The sections that have exhibits, each with its title; without the paper's datasets none is its own."""
+    titles = SECTIONS if run.papers else SECTIONS | {"paper": "Tables and figures", "beyond": "More of it"}
+    for part, title in titles.items():
+        if own := [exhibit for exhibit in exhibits if exhibit.section == part]:
+            yield part, title, own
+
+
+def contents(run: Run, exhibits: Sequence[Exhibit]) -> Html:
+    lines = [tag("li", tag("a", title, href=f"#{identity}")) for identity, title in front_titles(run)]
+    lines.append(tag("li", tag("a", "Summary", href="#summary")))
+    for part, title, own in parts_of(run, exhibits):
         below = [tag("li", tag("a", exhibit.title, href=f"#{exhibit.name}")) for exhibit in own]
         link = tag("a", title, href=f"#{part_identity(part)}")
-        lines.append(tag("li", link, tag("ul", *below) if below else ""))
+        lines.append(tag("li", link, tag("ul", *below)))
     lines.append(tag("li", tag("a", "Provenance", href="#provenance")))
     return tag(
         "nav", tag("details", tag("summary", "Contents"), tag("ul", *lines), open=""), aria_label="Contents"
@@ -117,7 +124,7 @@ def summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
         tag("h1", TITLE),
         _banner(run),
         tag("p", _what_was_run(run)),
-        _headlines(run),
+        *fronts(run),
         section("summary", "Summary", *_summary_tables(run), *_gaps(run, exhibits)),
     )
 
@@ -146,46 +153,21 @@ def _banner(run: Run) -> Html:
 
 
 def _what_was_run(run: Run) -> str:
-    statistics = run.statistics
+    statistics, count = run.statistics, len(run.datasets)
+    datasets = f"{count} dataset{'' if count == 1 else 's'}"
     given = {key: run.settings.get(key, "?") for key in ("repeats", "scale", "predictor", "seed")}
     items = f"{int(statistics['items'].sum()):,} items" if "items" in statistics else "items not known"
     return (
-        f"{len(run.datasets)} datasets ({items}), {given['repeats']} repetitions, scale {given['scale']}, "
+        f"{datasets} ({items}), {given['repeats']} repetitions, scale {given['scale']}, "
         f"predictor {str(given['predictor']).replace('_', ' ')}, seed {given['seed']}. "
-        "Costs are in USD per 10,000 items; intervals are 95 % over repetitions."
+        "Intervals are 95 %, over repetitions: random splits of one dataset."
     )
 
 
-def _headlines(run: Run) -> Html:
-    cards = [tag("li", tag("b", number), tag("span", words)) for number, words in _headline_numbers(run)]
-    return tag("ul", *cards, class_="cards") if cards else Html("")
-
-
-def _headline_numbers(run: Run) -> Iterator[tuple[str, str]]:
-    savings = _filled(run.tables.get("cost_savings"), "saving", "paper_saving", "cost", "best_cost")
-    beyond = _filled(run.tables.get("beyond"), "gain_at_best_cost", "largest_overrun_online")
-    if savings is not None:
-        printed = savings.dropna(subset=["saving", "paper_saving"])["paper_saving"]
-        beside = f" (paper: {100 * printed.mean():.0f} %)" if len(printed) else ""
-        yield f"{100 * savings['saving'].mean():.0f} %", f"mean saving at the best service's accuracy{beside}"
-        cheaper = (savings["cost"] < savings["best_cost"]).sum()
-        yield (
-            f"{cheaper} of {len(savings)}",
-            "datasets on which that accuracy costs less than the best service",
-        )
-    if beyond is not None:
-        gain = 100 * beyond["gain_at_best_cost"].mean()
-        yield f"{gain:+.1f}", "points of accuracy at the best service's cost, mean over datasets"
-        yield f"{beyond['largest_overrun_online'].max():.2g}", "largest overrun of a budget, online"
-
-
-def _filled(content: pd.DataFrame | None, first: str, *others: str) -> pd.DataFrame | None:
-    """The table if it has these columns, and a value in the first of them."""
-    known = content is not None and {first, *others} <= set(content) and content[first].notna().any()
-    return content if known else None
-
-
 def _summary_tables(run: Run) -> Iterator[Html]:
+    """The paper's part; a run of own data alone has none."""
+    if run.datasets and not run.papers:
+        return
     claims = [
         {
             "claim": claim.sentence,
@@ -237,7 +219,8 @@ def _exhibit_parts(run: Run, exhibit: Exhibit) -> Iterator[Html]:
     lines = _reading(run, exhibit)
     if lines:
         yield tag("p", *(joined([line, Html("<br>")], " ") for line in lines), class_="reading")
-    yield tag("p", tag("strong", "Beside the paper: "), exhibit.differs, class_="differs")
+    if run.papers:
+        yield tag("p", tag("strong", "Beside the paper: "), exhibit.differs, class_="differs")
     whole = [name for name in run.figures if name == exhibit.name]
     each = [name for name in run.figures if name.startswith(f"{exhibit.name}/")]
     for name in whole or each:
@@ -261,12 +244,9 @@ def _reading(run: Run, exhibit: Exhibit) -> list[str]:
 
 
 def _figure(run: Run, exhibit: Exhibit, name: str, lines: list[str]) -> Html:
-    kind = " Simulated data." if run.simulated else ""
-    if run.datasets and run.of_kind("release") == run.datasets:
-        kind = " Real data."
     ending = f" ({name.partition('/')[2]})" if "/" in name else ""
     alt = " ".join([f"Figure: {exhibit.title}{ending}.", *lines])
-    return image(run.figures[name], alt, f"{exhibit.title}{ending}.{kind}")
+    return image(run.figures[name], alt, f"{exhibit.title}{ending}.{run.stamp}")
 
 
 def _table(run: Run, exhibit: Exhibit) -> Html:

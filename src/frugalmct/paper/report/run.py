@@ -9,6 +9,7 @@ import pandas as pd
 
 from frugalmct.errors import FrugalError
 from frugalmct.paper.exhibit import load_exhibit
+from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.gaps import NOT_MADE, missing_because
 from frugalmct.paper.report.verdicts import dropped_services
 
@@ -63,6 +64,27 @@ class Run:
     @property
     def datasets(self) -> list[str]:
         return [str(name) for name in self.statistics["dataset"]] if "dataset" in self.statistics else []
+
+    @property
+    def asked(self) -> set[str]:
+        """The tables that the run was to make."""
+        return {*self.tables, *self.missing}
+
+    @property
+    def papers(self) -> list[str]:
+        """The datasets that the paper has."""
+        return [name for name in self.datasets if printed_of(name)]
+
+    @property
+    def own(self) -> list[str]:
+        return [name for name in self.datasets if not printed_of(name)]
+
+    @property
+    def stamp(self) -> str:
+        """What is said of the data under every figure."""
+        if self.simulated:
+            return " Simulated data."
+        return " Real data." if self.datasets and self.of_kind("release") == self.datasets else ""
 
     @property
     def dropped(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from frugalmct.paper.exhibits.cost_savings import of_method
 from frugalmct.paper.names import DUMMY, FRUGALMCT
 from frugalmct.paper.printed import best_service, released_accuracy
 from frugalmct.paper.report.html import Cell, number, tag
@@ -80,7 +81,7 @@ def dropped_services(statistics: pd.DataFrame) -> dict[str, str]:
 
 
 def _compared(tables: dict[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
-    savings = tables.get("cost_savings", pd.DataFrame())
+    savings = of_method(tables.get("cost_savings", pd.DataFrame()))
     for record in savings.to_dict("records"):
         yield from _row(record, SAVING, "saving", "paper_saving")
         yield from _row(record, SERVICE, "best_accuracy", "paper_accuracy")

@@ -4,6 +4,7 @@ STUDIES = (
     "case_study",
     "per_label",
     "predictors",
+    "robustness",
     "runtime",
     "solver_agreement",
     "solver_runtime",

@@ -7,20 +7,29 @@ from frugalmct.paper.config import selected_datasets
 from frugalmct.paper.printed import printed_of
 
 COMPARED = 3
+# What is made of a dataset of one's own without being asked for: seconds, and it explains the answer.
+LIGHT = ("per_label", "worked_examples")
+ALL = "all"
 
 
-def studied(settings: Mapping[str, Any], wanted: Mapping[str, float | None]) -> dict[str, float]:
-    """Dataset -> budget: the wanted ones among those selected, and every dataset that is not the paper's.
+def studied(study: str, settings: Mapping[str, Any], wanted: Mapping[str, float | None]) -> dict[str, float]:
+    """Dataset -> budget: the wanted ones among those selected, and all that ask for the study.
 
-    If that is none, the first dataset selected stands in. Where no budget is wanted, or the wanted one pays
-    for no more than the base, it is the middle one of the dataset's.
+    If that is none, the first of the paper's that is selected stands in.
     """
-    names = selected_datasets(settings)
-    found = [name for name in names if name in wanted or not printed_of(name)] or names[:1]
-    return {name: _budget(settings["datasets"][name], wanted.get(name)) for name in found}
+    names, blocks = selected_datasets(settings), settings["datasets"]
+    found = [name for name in names if name in wanted or _asks(study, name, blocks[name])]
+    found = found or [name for name in names if printed_of(name)][:1]
+    return {name: studied_budget(blocks[name], wanted.get(name)) for name in found}
 
 
-def _budget(block: Mapping[str, Any], wanted: float | None) -> float:
+def _asks(study: str, name: str, block: Mapping[str, Any]) -> bool:
+    light = study in LIGHT and not printed_of(name)
+    return light or not {study, ALL}.isdisjoint(block["studies"])
+
+
+def studied_budget(block: Mapping[str, Any], wanted: float | None = None) -> float:
+    """The wanted budget if it pays for more than the base, or the middle one."""
     prices = block["prices"]
     floor = prices.get(block["base"], min(prices.values()))
     if wanted is not None and wanted > floor:

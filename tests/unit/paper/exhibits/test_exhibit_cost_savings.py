@@ -1,11 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawings import drawn_text
+from drawings import drawn_text, words
 from long_tables import T_OF_ONE_DEGREE, long_table, online, only_row, row, singles
 from made_up_tables import made_up_tables
 
-from frugalmct.paper.exhibits.cost_savings import COLUMNS, cost_savings, plot
+from frugalmct.paper.exhibits.cost_savings import COLUMNS, cost_savings, plot, reading
 from frugalmct.paper.names import ONLINE
 from frugalmct.paper.tables import read_table, write_table
 
@@ -87,3 +87,40 @@ def test_a_dataset_that_never_gets_there_is_marked(tmp_path):
     table = made_up_tables()["cost_savings"]
     table.loc[0, ["cost", "saving"]] = np.nan
     assert "not reached" in drawn_text(plot(table), tmp_path)
+
+
+def test_every_method_that_was_run_has_its_row():
+    rows = [
+        *singles(dataset="PASCAL"),
+        *online((0, 0.4), (4, 0.8), dataset="PASCAL"),
+        *online((0, 0.4), (8, 0.8), dataset="PASCAL", method="frugalml"),
+        *online((0, 0.4), (8, 0.6), dataset="PASCAL", method="dap"),
+    ]
+    found = cost_savings(long_table(*rows), {"PASCAL": "MIC"}).set_index("method")
+    assert found.index.tolist() == [ONLINE, "frugalml", "dap"], "plus was not run"
+    assert found["saving"].tolist()[:2] == pytest.approx([0.7, 0.4])
+    assert found.loc["dap", "reason"] == "the best service's accuracy is not reached"
+    # What the paper prints of FrugalMCT is not said of another.
+    assert found["paper_accuracy"].tolist() == [0.748] * 3
+    assert found["paper_saving"].notna().tolist() == [True, False, False]
+    plus = online((0, 0.4), (2, 0.8), dataset="PASCAL", method="frugalmct_plus")
+    wider = cost_savings(long_table(*rows, *plus), {"PASCAL": "MIC"})
+    assert wider["method"].tolist() == [ONLINE, "frugalmct_plus", "frugalml", "dap"]
+    assert cost_savings(long_table(*rows), {"PASCAL": "MIC"}, ["frugalml"])["method"].tolist() == ["frugalml"]
+
+
+def test_the_reading_compares_on_datasets_that_both_reach():
+    rows = [*singles(), *online((0, 0.4), (4, 0.8)), *online((0, 0.4), (8, 0.8), method="frugalml")]
+    rows += [*singles(dataset="two"), *online((1, 0.9), dataset="two")]
+    rows += online((1, 0.5), dataset="two", method="frugalml")
+    table = cost_savings(long_table(*rows), {"own": "MIC", "two": "MIC"})
+    lines = reading(table)
+    assert lines[0] == "The mean saving of FrugalMCT is 80 % over 2 datasets."
+    assert lines[2].endswith("FrugalML 40 % where FrugalMCT saves 70 % (1 dataset).")
+
+
+def test_the_figure_is_of_frugalmct_alone():
+    rows = [*singles(), *online((0, 0.4), (4, 0.8)), *online((0, 0.4), (8, 0.8), method="frugalml")]
+    table = cost_savings(long_table(*rows), {"own": "MIC"})
+    alone = table[table["method"] == ONLINE]
+    assert words(plot(table)) == words(plot(alone))

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from drawings import words
 from long_tables import long_table, online, row, singles, whole_sweep
 
 from frugalmct.paper.exhibits.cost_savings import cost_savings
-from frugalmct.paper.exhibits.ensembles import COLUMNS, cheapest_of_the_best, ensembles
+from frugalmct.paper.exhibits.ensembles import COLUMNS, ENSEMBLES, cheapest_of_the_best, ensembles, plot
 from frugalmct.paper.tables import read_table, write_table
 
 
@@ -49,3 +50,16 @@ def test_tables_are_the_same_from_the_file_of_the_long_table(tmp_path):
         write_table(made(table), tmp_path / "one.csv")
         write_table(made(again), tmp_path / "two.csv")
         assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_fairer_forms_are_in_the_table_and_not_in_the_figure():
+    rows = [*singles(), *online((6, 0.6)), row("majority_vote", 14, 0.5), row("frugalml", 6, 0.5)]
+    rows += [row("weighted_majority_vote", 14, 0.55), row("majority_vote_abstaining", 14, 0.65)]
+    rows += online((3, 0.5), (6, 0.58), method="frugalml_combined")
+    table = ensembles(long_table(*rows), ["own"])
+    assert table["method"].tolist() == [*ENSEMBLES, "frugalml_combined", "majority_vote_abstaining"]
+    found = table.set_index("method")
+    assert found.loc["majority_vote_abstaining", ["accuracy", "cost"]].tolist() == [0.65, 14]
+    assert found.loc["frugalml_combined", "budget"] == 6
+    paper = table[table["method"].isin(list(ENSEMBLES))]
+    assert words(plot(table)) == words(plot(paper))

@@ -6,7 +6,7 @@ from frugalmct.paper.studies.runtime import COLUMNS, run, timed
 
 def test_what_is_timed_is_returned():
     result, seconds = timed(lambda: sum(range(1000)))
-    assert result == 499500 and 0 < seconds < 5
+    assert result == 499500 and seconds > 0
 
 
 def test_training_and_inference_of_each_method():

@@ -2,6 +2,9 @@ import pytest
 
 from frugalmct.errors import FrugalError
 from frugalmct.paper.config import validate
+from frugalmct.paper.config.schema import schema
+from frugalmct.paper.studies.registry import STUDIES
+from frugalmct.paper.studies.scope import LIGHT as LIGHT_STUDIES
 from frugalmct.paper.studies.scope import studied, studied_budgets
 
 OWN = {"prices": {"free": 0.01, "fair": 5.0}, "base": "auto", "budgets": [0.01, 2.0, 4.0]}
@@ -9,8 +12,11 @@ COCO = {"prices": {"SSD": 0.01, "Microsoft": 10.0}, "base": "SSD", "budgets": [0
 DEAR = {"prices": {"SSD": 8.0, "Microsoft": 10.0}, "base": "SSD", "budgets": [9.0, 12.0, 15.0]}
 
 
+STUDY, LIGHT = "training_size", "worked_examples"
+
+
 def settings(only: list[str], **datasets: dict) -> dict:
-    return {"only": only, "datasets": datasets}
+    return {"only": only, "datasets": {name: {"studies": []} | block for name, block in datasets.items()}}
 
 
 @pytest.mark.parametrize(
@@ -24,20 +30,44 @@ def settings(only: list[str], **datasets: dict) -> dict:
     ],
     ids=["all", "the wanted", "an own", "another", "an own rather than another"],
 )
-def test_what_is_looked_at(only, expected):
-    assert studied(settings(only, PASCAL=OWN, COCO=COCO, mine=OWN), {"COCO": 6, "MTWI": 15}) == expected
+def test_what_a_light_study_looks_at(only, expected):
+    given = settings(only, PASCAL=OWN, COCO=COCO, mine=OWN)
+    assert studied(LIGHT, given, {"COCO": 6, "MTWI": 15}) == expected
+
+
+@pytest.mark.parametrize(
+    ("only", "asked", "expected"),
+    [
+        ([], [], {"COCO": 6.0}),
+        ([], [STUDY], {"COCO": 6.0, "mine": 2.0}),
+        ([], ["all"], {"COCO": 6.0, "mine": 2.0}),
+        ([], ["runtime"], {"COCO": 6.0}),
+        (["mine"], [], {}),
+        (["mine"], [STUDY], {"mine": 2.0}),
+        (["PASCAL", "mine"], [], {"PASCAL": 2.0}),
+    ],
+)
+def test_other_studies_of_own_datasets_are_asked_for(only, asked, expected):
+    given = settings(only, PASCAL=OWN, COCO=COCO, mine=OWN | {"studies": asked})
+    assert studied(STUDY, given, {"COCO": 6, "MTWI": 15}) == expected
+
+
+def test_every_study_can_be_asked_for():
+    described = schema("config")["$defs"]["dataset"]["properties"]["studies"]
+    assert described["items"]["enum"] == ["all", *STUDIES]
+    assert set(LIGHT_STUDIES) <= set(STUDIES)
 
 
 def test_a_budget_that_does_not_pay_for_the_base_is_replaced():
-    assert studied(settings([], COCO=DEAR), {"COCO": 6}) == {"COCO": 12.0}
+    assert studied(STUDY, settings([], COCO=DEAR), {"COCO": 6}) == {"COCO": 12.0}
 
 
 def test_a_budget_that_pays_for_the_base_alone_leaves_nothing_to_study():
-    assert studied(settings([], COCO=DEAR), {"COCO": 8}) == {"COCO": 12.0}
+    assert studied(STUDY, settings([], COCO=DEAR), {"COCO": 8}) == {"COCO": 12.0}
 
 
 def test_a_wanted_budget_need_not_be_among_the_swept():
-    assert studied(settings([], mine=OWN), {"mine": 3.3}) == {"mine": 3.3}
+    assert studied(STUDY, settings([], mine=OWN), {"mine": 3.3}) == {"mine": 3.3}
 
 
 @pytest.fixture
@@ -51,7 +81,7 @@ def config(tmp_path):
 def test_defaults_need_no_such_dataset(config):
     valid = validate(config)
     assert valid["case_study"] == {"dataset": "COCO", "budget": 6}
-    assert studied(valid, valid["training_size"]) == {"mine": valid["datasets"]["mine"]["budgets"][7]}
+    assert studied(LIGHT, valid, valid["training_size"]) == {"mine": valid["datasets"]["mine"]["budgets"][7]}
 
 
 def test_half_a_block_is_completed(config):
@@ -91,7 +121,4 @@ def test_predictors_are_compared_at_up_to_three_budgets_of_the_lower_half(budget
 
 
 def test_datasets_may_be_wanted_without_a_budget():
-    assert studied(settings([], PASCAL=OWN, COCO=COCO, mine=OWN), {"COCO": None}) == {
-        "COCO": 6.0,
-        "mine": 2.0,
-    }
+    assert studied(STUDY, settings([], PASCAL=OWN, COCO=COCO), {"COCO": None}) == {"COCO": 6.0}

@@ -1,0 +1,222 @@
+"""The first screen: the trade-off curve, and the few numbers that people open the page for."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from frugalmct.errors import listed
+from frugalmct.paper.curves import DatasetResults
+from frugalmct.paper.intervals import Interval, interval
+from frugalmct.paper.looks import name_of
+from frugalmct.paper.names import ONLINE, PLUS
+from frugalmct.paper.printed import printed_of
+from frugalmct.paper.report.html import Html, gap, image, section, tag
+from frugalmct.paper.report.run import Run
+from frugalmct.paper.wording import percent
+
+# With fewer, the interval of an accuracy is wider than what is to be told apart.
+FEWEST_TEST_ITEMS = 50
+NEEDED = {"dataset", "method", "budget", "repetition", "accuracy", "cost"}
+ARMS = (PLUS, ONLINE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method gives on one dataset, beside the best service alone."""
+
+    method: str
+    best: str
+    best_accuracy: float
+    best_cost: float
+    cost: Interval
+    saving: Interval
+    gain: Interval
+    point_more: Interval
+
+    @classmethod
+    def of(cls, results: DatasetResults, method: str) -> "Answer | None":
+        """None where there is nothing to compare."""
+        best = results.best
+        if best is None or results.of(method).empty:
+            return None
+        curves = {repetition: results.curve(method, repetition) for repetition in results.repetitions}
+        theirs = {repetition: best.by_repetition.get(repetition, np.nan) for repetition in curves}
+        costs = np.array([curve.cheapest(theirs[place]) for place, curve in curves.items()])
+        return cls(
+            method,
+            best.name,
+            best.accuracy,
+            best.cost,
+            interval(costs).within(0),
+            interval(1 - costs / best.cost if best.cost > 0 else costs * np.nan).within(most=1),
+            interval([curve.accuracy_at(best.cost) - theirs[place] for place, curve in curves.items()]),
+            interval([curve.cheapest(theirs[place] + 0.01) for place, curve in curves.items()]).within(0),
+        )
+
+
+def front_titles(run: Run) -> list[tuple[str, str]]:
+    """Identity and title of each front: own datasets one by one, then those of the paper together."""
+    own = [(f"answer-{dataset}", f"{dataset}: accuracy and cost") for dataset in run.own]
+    return [*own, ("answer", "The paper's datasets: accuracy and cost")] if run.papers else own
+
+
+def fronts(run: Run) -> Iterator[Html]:
+    rows = run.tables.get("tradeoff")
+    if rows is None or not set(rows) >= NEEDED:
+        rows = pd.DataFrame(columns=sorted(NEEDED), dtype=object)
+    for (identity, title), dataset in zip(front_titles(run), [*run.own, None], strict=False):
+        if dataset is None:
+            content = [
+                *_figure(run, "tradeoff"),
+                *_paper([DatasetResults(rows, name) for name in run.papers]),
+            ]
+        else:
+            content = [*_own(run, DatasetResults(rows, dataset)), *_figure(run, f"tradeoff/{dataset}")]
+        yield section(identity, title, *content)
+
+
+# ---- pieces
+
+
+@dataclass(frozen=True)
+class Card:
+    """A number with its interval, or a text, or nothing; and what it is."""
+
+    value: Interval | str | None
+    shown: Callable[[Any], str]
+    words: str
+
+    def html(self) -> Html:
+        if self.value is None:
+            return tag("li", tag("span", self.words))
+        if isinstance(self.value, str):
+            return tag("li", tag("b", self.value), tag("span", self.words))
+        mean, low, high = self.value
+        bounds = [] if np.isnan(low) else [tag("i", f"{self.shown(low)} to {self.shown(high)}")]
+        return tag("li", tag("b", self.shown(mean)), *bounds, tag("span", self.words))
+
+
+def _cards(cards: Iterable[Card]) -> Html:
+    return tag("ul", *(card.html() for card in cards), class_="cards")
+
+
+def _percent(share: float) -> str:
+    return percent(share, 0)
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f}"
+
+
+def _plain(cost: float) -> str:
+    return f"{cost:,.3g}" if abs(cost) < 1000 else f"{cost:,.0f}"
+
+
+def _figure(run: Run, name: str) -> list[Html]:
+    if name not in run.figures:
+        return []
+    whose = name.partition("/")[2]
+    words = "Accuracy against cost" + (f", {whose}" if whose else "")
+    return [image(run.figures[name], f"Figure: {words}.", f"{words}.{run.stamp}")]
+
+
+# ---- own data
+
+
+def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
+    tested = _test_items(run, results.dataset)
+    yield tag("p", _how_sure(run, results, tested), class_="note")
+    answer = next((found for arm in ARMS if (found := Answer.of(results, arm))), None)
+    if answer is None:
+        yield gap("The answer", "no single service or no FrugalMCT has results")
+    elif tested is not None and tested < FEWEST_TEST_ITEMS:
+        yield gap(
+            "The headline",
+            f"it would rest on {tested} test items, and below {FEWEST_TEST_ITEMS} chance decides; record "
+            "more items, or read the tables below with their intervals",
+        )
+    else:
+        yield _cards(_own_cards(answer, run.settings.get("datasets", {}).get(results.dataset, {})))
+
+
+def _test_items(run: Run, dataset: str) -> int | None:
+    statistics = run.statistics
+    if not {"dataset", "items"} <= set(statistics) or "train_share" not in run.settings:
+        return None
+    items = statistics.loc[statistics["dataset"].astype(str) == dataset, "items"]
+    return round(float(items.iloc[0]) * (1 - run.settings["train_share"])) if len(items) else None
+
+
+def _how_sure(run: Run, results: DatasetResults, tested: int | None) -> str:
+    services = listed(results.singles["service"]) or "no service"
+    on = "" if tested is None else f" on {tested:,} items that nothing was learnt from"
+    return (
+        f"{services}. Measured{on}, in {len(results.repetitions)} random splits; intervals are 95 %, over "
+        f"the splits. {_unit(run, results.dataset)}"
+    )
+
+
+def _unit(run: Run, dataset: str) -> str:
+    unit = run.settings.get("datasets", {}).get(dataset, {}).get("unit")
+    return f"Costs are in {unit}." if unit else "Costs are in USD per 10,000 items."
+
+
+def _own_cards(answer: Answer, block: Mapping[str, Any]) -> Iterator[Card]:
+    best = f"{answer.best}'s accuracy of {percent(answer.best_accuracy)}"
+    if np.isfinite(answer.saving.mean):
+        saved = answer.cost.less_than(answer.best_cost)
+        yield Card(
+            answer.saving, _percent, f"saved at {best}; {answer.best} alone costs {_plain(answer.best_cost)}"
+        )
+        yield Card(saved, _plain, f"saved per 10,000 items{_per_month(saved.mean, block)}")
+        yield Card(answer.cost, _plain, f"is the cost of {best}{_point_more(answer)}")
+    else:
+        yield Card(None, str, f"No budget that was tried reaches {best}")
+    if np.isfinite(answer.gain.mean):
+        yield Card(answer.gain, _signed, f"points of accuracy at {answer.best}'s cost")
+
+
+def _per_month(saved: float, block: Mapping[str, Any]) -> str:
+    volume = block.get("items_per_month")
+    return f", {_plain(saved * volume / 10_000)} a month for {volume:,} items" if volume else ""
+
+
+def _point_more(answer: Answer) -> str:
+    cost = answer.point_more.mean
+    return f"; a point more costs {_plain(cost)}" if np.isfinite(cost) else ""
+
+
+# ---- the paper's datasets
+
+
+def _paper(results: Sequence[DatasetResults]) -> Iterator[Html]:
+    """Both arms beside the paper."""
+    for arm in reversed(ARMS):
+        answers = [found for own in results if (found := Answer.of(own, arm))]
+        if answers:
+            yield tag("h3", name_of(arm))
+            yield _cards(_paper_cards(answers, [own.dataset for own in results if Answer.of(own, arm)]))
+
+
+def _paper_cards(answers: Sequence[Answer], datasets: Sequence[str]) -> Iterator[Card]:
+    savings = np.array([answer.saving.mean for answer in answers])
+    printed = [_printed_saving(dataset) for dataset in datasets]
+    beside = f" (paper: {_percent(float(np.mean(printed)))})" if np.isfinite(printed).all() else ""
+    if np.isfinite(savings).any():
+        mean = Interval(float(np.nanmean(savings)), np.nan, np.nan)
+        yield Card(mean, _percent, f"mean saving at the best service's accuracy{beside}")
+    cheaper = sum(answer.cost.mean < answer.best_cost for answer in answers)
+    yield Card(
+        f"{cheaper} of {len(answers)}",
+        str,
+        "datasets on which that accuracy costs less than the best service",
+    )
+    gain = Interval(float(np.nanmean([answer.gain.mean for answer in answers])), np.nan, np.nan)
+    yield Card(gain, _signed, "points of accuracy at the best service's cost, mean over datasets")
+
+
+def _printed_saving(dataset: str) -> float:
+    return float(printed_of(dataset).get("paper", {}).get("saving_pct", np.nan)) / 100

@@ -1,0 +1,93 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from frugalmct.paper.curves import DatasetResults
+from frugalmct.paper.names import ONLINE, PLUS, single
+from frugalmct.paper.report.front import Answer, front_titles, fronts
+from frugalmct.paper.report.run import Run
+
+BEST = {0: 0.80, 1: 0.82}
+
+
+def rows(dataset: str = "mine", arms: dict[str, float] | None = None) -> pd.DataFrame:
+    """A method reaches 70 % for 0, and 90 % for 10, and its own part of a point more; `Best` costs 20."""
+    found = []
+    for repetition, accuracy in BEST.items():
+        found.append((dataset, single("Best"), 20.0, repetition, accuracy, 20.0))
+        found.append((dataset, single("Cheap"), 1.0, repetition, 0.5, 1.0))
+        for method, more in (arms or {ONLINE: 0.0}).items():
+            found += [
+                (dataset, method, budget, repetition, reached + more, budget)
+                for budget, reached in ((0.0, 0.70), (10.0, 0.90))
+            ]
+    return pd.DataFrame(
+        found, columns=["dataset", "method", "budget", "repetition", "accuracy", "cost"]
+    ).assign(status="ok")
+
+
+def run_of(tradeoff: pd.DataFrame, items: int = 1000, **block) -> Run:
+    names = list(dict.fromkeys(tradeoff["dataset"]))
+    statistics = pd.DataFrame({"dataset": names, "items": items, "data": "recorded"})
+    settings = {"train_share": 0.5, "datasets": dict.fromkeys(names, block)}
+    tables = {"tradeoff": tradeoff, "dataset_statistics": statistics}
+    return Run(tables, {}, settings, {})
+
+
+def test_an_answer_worked_by_hand():
+    answer = Answer.of(DatasetResults(rows(), "mine"), ONLINE)
+    # 80 % lies half way between 70 and 90 %, 82 % at three fifths: 5 and 6 of 20 are paid.
+    assert answer.cost.mean == pytest.approx(5.5)
+    assert answer.saving.mean == pytest.approx(1 - 5.5 / 20)
+    assert answer.gain.mean == pytest.approx(0.9 - 0.81)
+    assert answer.point_more.mean == pytest.approx(6.0)
+    half = 12.7062 * np.std([5, 6], ddof=1) / np.sqrt(2)
+    assert answer.cost.high == pytest.approx(5.5 + half, rel=1e-4) and answer.cost.low == 0
+    assert (answer.best, answer.best_cost) == ("Best", 20.0)
+
+
+def test_without_a_service_or_a_method_there_is_no_answer():
+    assert Answer.of(DatasetResults(rows(), "mine"), PLUS) is None
+    alone = rows()
+    alone = alone[alone["method"] == ONLINE]
+    assert Answer.of(DatasetResults(alone, "mine"), ONLINE) is None
+
+
+def test_own_data_speak_of_money_in_their_unit():
+    page = "".join(fronts(run_of(rows(), unit="EUR per 10,000 letters", items_per_month=40_000)))
+    assert "Costs are in EUR per 10,000 letters." in page
+    assert "on 500 items that nothing was learnt from, in 2 random splits" in page
+    assert "<b>72 %</b>" in page and "saved at Best&#x27;s accuracy of 81.0 %; Best alone costs 20" in page
+    assert "<b>14.5</b>" in page and "saved per 10,000 items, 58 a month for 40,000 items" in page
+    assert "<b>+9.0</b>" in page and "a point more costs 6" in page
+
+
+def test_the_better_method_speaks_for_own_data():
+    page = "".join(fronts(run_of(rows(arms={ONLINE: 0.0, PLUS: 0.02}))))
+    assert "<b>+11.0</b>" in page and "<b>+9.0</b>" not in page
+
+
+def test_too_few_items_have_no_headline():
+    page = "".join(fronts(run_of(rows(), items=98)))
+    assert "it would rest on 49 test items, and below 50 chance decides" in page and "<b>" not in page
+    assert "<b>72 %</b>" in "".join(fronts(run_of(rows(), items=100)))
+
+
+def test_an_accuracy_out_of_reach_is_said():
+    low = rows()
+    low.loc[low["method"] == ONLINE, "accuracy"] -= 0.3
+    page = "".join(fronts(run_of(low)))
+    assert "No budget that was tried reaches Best&#x27;s accuracy of 81.0 %" in page
+
+
+def test_own_datasets_come_before_the_papers():
+    both = pd.concat([rows("COCO"), rows("mine")])
+    assert [identity for identity, _ in front_titles(run_of(both))] == ["answer-mine", "answer"]
+    page = "".join(fronts(run_of(both)))
+    assert page.index('id="answer-mine"') < page.index('id="answer"')
+    assert "mean saving at the best service&#x27;s accuracy (paper: 70 %)" in page
+
+
+def test_both_arms_stand_beside_the_paper():
+    page = "".join(fronts(run_of(rows("COCO", {ONLINE: 0.0, PLUS: 0.02}))))
+    assert "<b>+9.0</b>" in page and "<b>+11.0</b>" in page
