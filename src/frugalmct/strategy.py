@@ -100,9 +100,9 @@ class Strategy:
         """Learns from a market with truth.
 
         budgets: one number or several. base: a service's name, or `auto` to choose it per budget. settings:
-        those of `Learning` by name, such as metric, labels_per_item, features or predictor; they change
-        `learning` where both are given. Where every truth and every answer of the market has at most one
-        label, labels_per_item is 1 unless it was given. unit: what prices are per, a text that is kept.
+        those of `Learning` by name, such as metric, labels_per_item or features; they change `learning` where
+        both are given, and what is not given is as the market says (`market.settings`). Where all truth and
+        answers have at most one label, labels_per_item is 1 unless it was given. unit: what prices are per.
         """
         learning = learning_for(market, learning, settings)
         budgets = _budget_list(budgets)

@@ -2,5 +2,6 @@
 
 from frugalmct.market.interface import Evidence, Market
 from frugalmct.market.labels import LabelMarket
+from frugalmct.market.settings import MarketSettings
 
-__all__ = ["Evidence", "LabelMarket", "Market"]
+__all__ = ["Evidence", "LabelMarket", "Market", "MarketSettings"]

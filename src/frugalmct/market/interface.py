@@ -22,6 +22,7 @@ from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError, listed
 from frugalmct.files import replacing
 from frugalmct.market.packing import pack_bytes
+from frugalmct.market.settings import NOTHING_SAID, MarketSettings
 from frugalmct.sparse import label_matrix, sorted_labels
 from frugalmct.values import REMAKE, Fields, shown
 
@@ -108,6 +109,7 @@ class Market(ABC):
     services: tuple[str, ...]
     prices: NDArray[np.float64]
     data: str
+    settings: MarketSettings = NOTHING_SAID
 
     def __init_subclass__(cls) -> None:
         _KINDS[cls.kind] = cls
@@ -151,6 +153,8 @@ class Market(ABC):
             "services": list(self.services),
             "data": self.data,
         }
+        if self.settings != NOTHING_SAID:
+            header["settings"] = self.settings.to_dict()
         arrays = {
             "header": pack_bytes(json.dumps(header)),
             "prices": np.asarray(self.prices, dtype=np.float64),
@@ -167,7 +171,10 @@ class Market(ABC):
             kind = header.text("kind")
             if kind not in _KINDS:
                 raise FrugalError(f"its kind is {shown(kind)}; known: {listed(_KINDS)}")
+            # Files from before settings were kept have none.
+            said = MarketSettings.from_dict(header.take("settings")) if "settings" in header else NOTHING_SAID
             market = _KINDS[kind].read(header, file)
+            object.__setattr__(market, "settings", said)  # markets are frozen once made
             header.done()
             return market
 

@@ -16,6 +16,7 @@ from frugalmct.arrays import ArrayFile
 from frugalmct.errors import FrugalError
 from frugalmct.market.interface import Evidence, Market, joint_vocabulary, moved_columns
 from frugalmct.market.packing import pack_sets, pack_text
+from frugalmct.market.settings import NOTHING_SAID, MarketSettings
 from frugalmct.metrics import set_metric
 from frugalmct.sparse import set_sizes, sorted_labels, take_rows
 from frugalmct.values import MAX_SERVICES, Fields
@@ -29,7 +30,7 @@ class LabelMarket(Market):
     """Items, label vocabulary, truth, and each service's scores, with prices in the unit of budgets.
 
     features: (items, numbers) that the items bring along, known before any service is asked, or None; data:
-    one of `DATA_KINDS`.
+    one of `DATA_KINDS`; settings: what it was made with, which `Strategy.fit` goes by.
     """
 
     kind = "labels"
@@ -44,6 +45,7 @@ class LabelMarket(Market):
     scores: tuple[csr_matrix, ...]
     features: NDArray[np.float64] | None = None
     data: str = "recorded"
+    settings: MarketSettings = NOTHING_SAID
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "truth", sorted_labels(self.truth))

@@ -18,7 +18,7 @@ TOKEN_VARIABLE = "FRUGALMCT_TOKEN"
 SHORTEST_TOKEN = 16
 MOST_CONNECTIONS = 1000
 GRACE = 10
-"""Seconds that requests under way have once the server is told to end."""
+"""Seconds that requests under way have once the server is to end."""
 
 
 def read_token(file: str | None) -> str | None:

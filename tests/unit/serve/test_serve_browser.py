@@ -18,9 +18,7 @@ pytestmark = pytest.mark.slow
 def visit(port: int, folder) -> tuple[str, str]:
     """The page's text once its script has run, and what the browser complained of."""
     if not BROWSER:
-        pytest.skip(
-            "no chromium here: the status page is not looked at in a browser (apt install chromium)"
-        )
+        pytest.skip("no chromium here: the status page is not looked at in a browser (apt install chromium)")
     command = [
         *(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
         *("--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"),
