@@ -74,7 +74,7 @@ def test_every_command_of_the_page(tmp_path, monkeypatch, capsys):
             said = capsys.readouterr()
             assert code == 0 or words[1] == "health", said.err
             names.add(words[1])
-    assert names == set(COMMANDS)
+    assert names == set(COMMANDS) - {"serve"}, "docs/serve.md has that one, in tests/unit/serve"
     exec("\n".join(done), {})
     assert "billing" in capsys.readouterr().out
     decisions = [json.loads(line) for line in Path("decisions.jsonl").read_text("utf-8").splitlines()]

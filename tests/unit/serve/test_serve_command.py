@@ -2,15 +2,21 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 
 import pytest
 from conftest import Client
+from helpers import ROOT
 
-from frugalmct.cli import main
+from frugalmct import Budget, Router
+from frugalmct.cli import _parser, main
 from frugalmct.live import Ledger
+from frugalmct.serve.metrics import PATHS
+from frugalmct.serve.steps import REFUSALS
 
 BUDGET = ["--total", "0.3", "--items", "60", "--per", "1000"]
 
@@ -81,3 +87,21 @@ def test_without_the_extra_it_says_what_to_install(strategy_file, tmp_path):
     )
     assert done.returncode == 2 and "pip install 'frugalmct[serve]'" in done.stderr
     assert "the Python package uvicorn is missing" in done.stderr
+
+
+def test_the_page_s_program_and_options(strategy, serving, capsys):
+    """docs/serve.md: its program against a server, its commands as far as the parser."""
+    page = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    with serving(Router(strategy, Budget(total=0.3, items=60), per=1000)) as client:
+        exec(program.replace(":8080", f":{client.port}"), {})
+        assert client.get("/health")[1]["items"] == 1
+    assert re.match(r"\[\['billing', 0\.(8|79+)\]\] \['cheap'", capsys.readouterr().out)
+    commands = re.findall(r"(?m)^frugalmct (serve .*)$", page)
+    assert len(commands) == 2
+    for command in commands:
+        arguments = _parser().parse_args(shlex.split(command))
+        assert arguments.strategy == "strategy.npz" and arguments.per == 10_000
+    paths = set(re.findall(r"`(?:GET|POST) (/\w[\w.]*)`", page))
+    assert paths == {*PATHS, "/openapi.json"}
+    assert set(map(str, REFUSALS)) <= set(re.findall(r"\b4\d\d\b|\b503\b", page))
