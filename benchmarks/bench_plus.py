@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from frugalmct.model import Learning
 from frugalmct.paper.config import validate
 from frugalmct.paper.intervals import with_intervals
 from frugalmct.paper.tables import write_table
-from frugalmct.plus import PlusStrategy
 from frugalmct.sources import load_market
 from frugalmct.splits import split
 from frugalmct.strategy import Strategy
@@ -50,11 +49,12 @@ BARS = {
     "COCO-tags": {12: 46.0, 16: 48.0, 20: 48.5},
 }
 # Each adds one part to the one before.
-METHODS: dict[str, Callable[..., Any]] = {
-    "today": lambda *a, **k: Strategy.fit(*a, **k),
-    "folds": lambda *a, **k: PlusStrategy.fit(*a, **k, combiner="weight_threshold"),
-    "learned": lambda *a, **k: PlusStrategy.fit(*a, **k, steps=1),
-    "plus": lambda *a, **k: PlusStrategy.fit(*a, **k),
+METHODS: dict[str, dict[str, Any]] = {
+    "paper": {"method": "paper"},
+    "settings": {"method": "paper", "learning": Learning()},
+    "folds": {"combiner": "weight_threshold"},
+    "learned": {"steps": 1},
+    "plus": {},
 }
 
 
@@ -80,12 +80,17 @@ def saved_size(strategy: Any, scratch: Path) -> float:
 
 
 def measured(
-    market: LabelMarket, budgets: list[float], labels: int | None, repetition: int, scratch: Path
+    market: LabelMarket,
+    budgets: list[float],
+    labels: int | None,
+    repetition: int,
+    scratch: Path,
+    methods: Sequence[str] = tuple(METHODS),
 ) -> Iterator[dict[str, Any]]:
     train, test = halves(market, repetition)
-    for method, fit in METHODS.items():
+    for method in methods:
         start = time.process_time()
-        strategy = fit(train, budgets, learning=Learning(labels_per_item=labels, seed=repetition))
+        strategy = Strategy.fit(train, budgets, **METHODS[method], labels_per_item=labels, seed=repetition)
         seconds, size = time.process_time() - start, saved_size(strategy, scratch)
         for budget in budgets:
             found = strategy.evaluate(test, budget)
@@ -118,7 +123,7 @@ def recorded(data: Path, names: list[str], repetitions: int, scratch: Path) -> p
 def simulated(scratch: Path) -> pd.DataFrame:
     config = validate(yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8")))
     market = load_market("COCO", config["datasets"]["COCO"], seed=config["seed"])
-    rows = list(measured(market, [2.0, 4.0, 6.0, 8.0, 10.0], None, 0, scratch))
+    rows = list(measured(market, [2.0, 4.0, 6.0, 8.0, 10.0], None, 0, scratch, ("paper", "settings", "plus")))
     report(pd.DataFrame(rows))
     return pd.DataFrame(rows)
 
@@ -131,7 +136,11 @@ def report(rows: pd.DataFrame) -> None:
         f"{mean:.1f} ± {half:.1f}" for mean, half in zip(summary["accuracy"], summary["half"], strict=True)
     ]
     print(f"\n{name}, {market_kind(name, rows)}; over budget: {int(rows['over'].sum())} times")
-    print(summary.pivot(index="method", columns="budget", values="shown").loc[list(METHODS)].to_string())
+    print(
+        summary.pivot(index="method", columns="budget", values="shown")
+        .loc[[m for m in METHODS if m in set(rows["method"])]]
+        .to_string()
+    )
     print(summary.groupby("method", sort=False)[["seconds", "megabytes"]].mean().round(2).to_string())
     reached = summary[summary["method"] == "plus"].set_index("budget")["accuracy"]
     for budget, least in BARS.get(name, {}).items():

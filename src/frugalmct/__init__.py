@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from frugalmct.errors import FrugalError
     from frugalmct.live.budget import Budget
     from frugalmct.live.router import Router
-    from frugalmct.market import Evidence, LabelMarket, Market
+    from frugalmct.market import Evidence, LabelMarket, Market, QualityMarket
     from frugalmct.model import Learning
-    from frugalmct.plus import PlusStrategy
+    from frugalmct.percall import PerCallStrategy
     from frugalmct.select import OnlineSelector, Problem, dual_price, frontier, solve
     from frugalmct.strategy import Strategy
 
@@ -26,8 +26,9 @@ __all__ = [
     "Learning",
     "Market",
     "OnlineSelector",
-    "PlusStrategy",
+    "PerCallStrategy",
     "Problem",
+    "QualityMarket",
     "Router",
     "Strategy",
     "dual_price",
@@ -43,8 +44,9 @@ _HOMES = {
     "Learning": "frugalmct.model",
     "Market": "frugalmct.market",
     "OnlineSelector": "frugalmct.select",
-    "PlusStrategy": "frugalmct.plus",
+    "PerCallStrategy": "frugalmct.percall",
     "Problem": "frugalmct.select",
+    "QualityMarket": "frugalmct.market",
     "Router": "frugalmct.live.router",
     "Strategy": "frugalmct.strategy",
     "dual_price": "frugalmct.select",

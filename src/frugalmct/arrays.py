@@ -25,7 +25,17 @@ from scipy.sparse import csr_matrix
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError
 from frugalmct.npy import MAX_BYTES, MAX_NPY_HEADER, Shape, check_declared, declared_in, described, fill
-from frugalmct.values import MAX_JSON_BYTES, MAX_TEXT, Fields, check_names, decoded_json, few, reading, shown
+from frugalmct.values import (
+    MAX_JSON_BYTES,
+    MAX_LONG_TEXT,
+    MAX_TEXT,
+    Fields,
+    check_names,
+    decoded_json,
+    few,
+    reading,
+    shown,
+)
 
 FREE_BYTES = 64 * 2**20
 RATIO = 10
@@ -86,16 +96,23 @@ class ArrayFile:
         """The arrays whose names begin so, read as they are asked for; their reader checks their values."""
         return Group(self, prefix)
 
+    def format(self) -> str:
+        """What the file says it is; nothing else of it has been looked at."""
+        return self._header().text("format")
+
     def header(self, format_name: str) -> Fields:
         """The JSON object in `header`, of that format."""
-        if self._member("header").file_size > MAX_JSON_BYTES + MAX_NPY_HEADER:
-            raise FrugalError(f"its header is longer than {MAX_JSON_BYTES:,} bytes")
-        content = self._read("header", np.uint8, (None,)).tobytes()
-        fields = Fields("its header", decoded_json(content, "its header"))
+        fields = self._header()
         given = fields.text("format")
         if given != format_name:
             raise FrugalError(f"its format is {given}, this version reads {format_name}")
         return fields
+
+    def _header(self) -> Fields:
+        if self._member("header").file_size > MAX_JSON_BYTES + MAX_NPY_HEADER:
+            raise FrugalError(f"its header is longer than {MAX_JSON_BYTES:,} bytes")
+        content = self._read("header", np.uint8, (None,)).tobytes()
+        return Fields("its header", decoded_json(content, "its header"))
 
     def floats(
         self,
@@ -129,18 +146,32 @@ class ArrayFile:
 
     def text(self, name: str, *, unique: bool = False) -> NDArray[np.str_]:
         """Texts stored as one run of UTF-8, `<name>.text`, with the end of each, `<name>.ends`."""
-        run = self._read(f"{name}.text", np.uint8, (None,))
-        ends = self.wholes(f"{name}.ends", (None,), most=len(run))
-        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])[: len(ends)]
-        sizes = ends - starts
-        if np.any(sizes < 0) or (ends[-1] if len(ends) else 0) != len(run):
-            raise FrugalError(f"{name}.ends does not cut {name}.text into texts")
-        if np.any(sizes > 4 * MAX_TEXT):
+        run, starts, ends = self._cut_text(name)
+        if np.any(ends - starts > 4 * MAX_TEXT):
             raise FrugalError(f"{name} holds a text of more than {MAX_TEXT} characters")
         if not run.all():
             raise FrugalError(f"{name} holds the character NUL")
         width = self._width(name, run, starts, ends)
         return _texts(name, run.tobytes(), starts, ends, width, unique)
+
+    def long_text(self, name: str) -> NDArray[np.object_]:
+        """Texts of any length, stored as `text` stores them, as Python's own: none is padded."""
+        run, starts, ends = self._cut_text(name)
+        if np.any(ends - starts > MAX_LONG_TEXT):
+            raise FrugalError(f"{name} holds a text of more than {MAX_LONG_TEXT:,} bytes")
+        content, values = run.tobytes(), np.empty(len(ends), dtype=object)
+        for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            values[place] = content[start:end].decode()
+        return values
+
+    def _cut_text(self, name: str) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """A run of UTF-8, and where each of its texts starts and ends."""
+        run = self._read(f"{name}.text", np.uint8, (None,))
+        ends = self.wholes(f"{name}.ends", (None,), most=len(run))
+        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])[: len(ends)]
+        if np.any(ends < starts) or (ends[-1] if len(ends) else 0) != len(run):
+            raise FrugalError(f"{name}.ends does not cut {name}.text into texts")
+        return run, starts, ends
 
     def names(self, name: str, most: int) -> tuple[str, ...]:
         """A few unique texts, stored as numpy's own."""

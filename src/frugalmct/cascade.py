@@ -5,10 +5,14 @@ it is to stop there, and to ask each other service beside; the dual price weighs
 every step the same. With one step this is the paper's rule. On recorded RAFDB a second step is worth one to
 two points where two services fit the budget. Each step is decided as if it were the last: looking further
 ahead was no better.
+
+A row of estimates has one number per service: that of asking it beside; for the services of the state, which
+have been asked, that of stopping.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +20,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from frugalmct.checks import cost_vector, real_number, whole_number
 from frugalmct.errors import FrugalError
-from frugalmct.select.problem import allowance, checked_budget, spend
+from frugalmct.select import Frontier, frontier
+from frugalmct.select.problem import addon_costs, allowance, checked_budget, spend
+from frugalmct.select.tiers import preference_order
 
 State = tuple[int, ...]
+Rows = NDArray[np.int64]
 STEPS = 2
 
+# What is never chosen: stopping is worth at least 0.
+NEVER = -np.inf
 # How exactly a dual price is found, as a share of it; spend is a step function, so that more has no use.
 PRECISION = 1e-7
 # How much of the whole budget a sum of costs may miss by rounding.
@@ -28,19 +37,20 @@ ROUNDING = 1e-12
 
 
 class Walk(NamedTuple):
-    """asked: (items, services) who is asked for each item; cost: (items,) what that costs."""
+    """asked: (items, services) who is asked for each item; cost: (items,) what that costs; expected: (items,)
+    the accuracy that was expected when the last one was asked, or that of stopping."""
 
     asked: NDArray[np.bool_]
     cost: NDArray[np.float64]
+    expected: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Cascade:
     """Estimates of many items at every state that has some.
 
-    prices: (services,); start: who is asked for every item; estimates: for a state the (items, 1 + services)
-    expected accuracy of stopping there, then of asking each service beside (columns of services already asked
-    are not looked at); steps: how many may be asked beside the start. A state without estimates is an end.
+    prices: (services,); start: who is asked for every item; estimates: for a state the (items, services)
+    expected accuracies; steps: how many may be asked beside the start. A state without estimates is an end.
     """
 
     prices: NDArray[np.float64]
@@ -54,50 +64,114 @@ class Cascade:
         whole_number("Cascade", "steps", self.steps, least=0)
         if start not in self.estimates:
             raise FrugalError(f"Cascade: there are no estimates for the start {start}; give them.")
-        shape = (len(self.estimates[start]), 1 + len(prices))
+        shape = (len(self.estimates[start]), len(prices))
         for state, table in self.estimates.items():
             checked_state("Cascade", state, len(prices))
             if table.shape != shape:
                 raise FrugalError(f"Cascade: estimates at {state} are {table.shape}; they must be {shape}.")
 
-    @property
-    def items(self) -> int:
+    def __len__(self) -> int:
         return len(self.estimates[self.start])
 
     @property
     def start_cost(self) -> float:
         return float(self.prices[list(self.start)].sum())
 
-    def walk(self, dual_price: float, rows: NDArray[np.int64] | None = None) -> Walk:
-        """Who is asked at this dual price, whatever it costs; of some of the items, if rows are given."""
-        rows = np.arange(self.items) if rows is None else rows
-        asked = np.zeros((len(rows), len(self.prices)), dtype=bool)
+    def rows(self, rows: ArrayLike) -> "Cascade":
+        """Of some of the items."""
+        return replace(self, estimates={state: table[rows] for state, table in self.estimates.items()})
+
+    def without(self, service: int) -> "Cascade":
+        """As if a service were never worth asking beside."""
+        return replace(
+            self,
+            estimates={
+                state: table if service in state else _with_column(table, service, NEVER)
+                for state, table in self.estimates.items()
+            },
+        )
+
+    def walk(self, dual_price: float) -> Walk:
+        """Who is asked at this dual price, whatever it costs."""
+        asked = np.zeros((len(self), len(self.prices)), dtype=bool)
         asked[:, list(self.start)] = True
-        waiting = [(self.start, np.arange(len(rows)), self.steps)]
+        expected = self.estimates[self.start][:, self.start[0]].copy()
+        for state, members, chosen in self._decisions(dual_price):
+            columns = np.where(chosen < 0, state[0], chosen)
+            expected[members] = self.estimates[state][members, columns]
+            going = chosen >= 0
+            asked[members[going], chosen[going]] = True
+        return Walk(asked, asked @ self.prices, expected)
+
+    def mean_cost(self, dual_price: float) -> float:
+        """Of the walk at this dual price."""
+        if dual_price not in self._mean_costs:
+            counts = np.zeros(len(self.prices) + 1, dtype=np.int64)
+            for _, _, chosen in self._decisions(dual_price):
+                counts += np.bincount(chosen + 1, minlength=len(counts))
+            self._mean_costs[dual_price] = self.start_cost + float(counts[1:] @ self.prices) / len(self)
+        return self._mean_costs[dual_price]
+
+    def _decisions(self, dual_price: float) -> Iterator[tuple[State, Rows, NDArray[np.int64]]]:
+        """Each state that items come to, those items, and whom they ask there, -1 for nobody."""
+        waiting = [(self.start, np.arange(len(self)), self.steps)]
         while waiting:
             state, members, left = waiting.pop()
             if not (left and len(members) and state in self.estimates):
                 continue
-            chosen = best_choices(self.estimates[state][rows[members]], self.prices, state, dual_price)
-            for service in np.unique(chosen[chosen >= 0]).tolist():
-                going = members[chosen == service]
-                asked[going, service] = True
-                waiting.append((joined(state, service), going, left - 1))
-        return Walk(asked, asked @ self.prices)
+            services, addon, table = self._ordered[state]
+            values = (table if len(members) == len(self) else table[members]) - dual_price * addon
+            chosen = services[np.argmax(values, axis=1)]
+            yield state, members, chosen
+            for service in np.flatnonzero(np.bincount(chosen + 1)[1:]).tolist():
+                waiting.append((joined(state, service), members[chosen == service], left - 1))
 
-    def dual_price(self, budget: float, delta: float = 0.0, rows: NDArray[np.int64] | None = None) -> float:
+    @cached_property
+    def _ordered(self) -> dict[State, tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]]:
+        """Of each state who is asked, what that costs, and the estimates, as ties are broken."""
+        found = {}
+        for state, table in self.estimates.items():
+            services, order, addon = in_order(self.prices, state)
+            found[state] = services, addon, np.ascontiguousarray(table[:, order])
+        return found
+
+    @cached_property
+    def _mean_costs(self) -> dict[float, float]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[ArrayLike, "Cascade"]]:
+        return {}
+
+    def part(self, rows: Rows) -> "Cascade":
+        """`rows`, made once for the same array."""
+        if id(rows) not in self._parts:
+            self._parts[id(rows)] = rows, self.rows(rows)
+        return self._parts[id(rows)][1]
+
+    @cached_property
+    def frontier(self) -> Frontier:
+        """That of one step: dual price and spend at every budget."""
+        # Where nobody can be asked beside, the table would hold what is no accuracy.
+        table = np.maximum(self.estimates[self.start], 0.0)
+        return frontier(table, self.prices, list(self.start))
+
+    def dual_price(self, budget: float, delta: float = 0.0) -> float:
         """The lowest dual price found whose walk costs no more than the budget, δ of the add-on money kept.
 
-        Spend falls as the dual price rises but for rare exceptions (a more expensive first service may make a
-        second one needless): halving the interval finds a dual price within the budget next to one beyond it.
+        With one step it is the paper's p̂, exactly. With more, spend falls as the dual price rises but for
+        rare exceptions (a more expensive first service may make a second one needless): halving the interval
+        finds a dual price within the budget next to one beyond it.
         """
+        if self.steps == 1:
+            return self.frontier.dual_price(budget, delta)
         target = self.start_cost + max((1 - delta) * (budget - self.start_cost), 0.0)
 
         # Without the slack the mean of many equal costs may be above any one of them, at every dual price.
         target *= 1 + ROUNDING
 
         def within(dual_price: float) -> bool:
-            return float(self.walk(dual_price, rows).cost.mean()) <= target
+            return self.mean_cost(dual_price) <= target
 
         if within(0.0):
             return 0.0
@@ -112,24 +186,48 @@ class Cascade:
             low, high = (low, middle) if within(middle) else (middle, high)
         return high
 
+    def route(self, budget: float, dual_price: float) -> NDArray[np.bool_]:
+        """(items, services): who is asked for each item in their order, within the budget."""
+        return CascadeSelector(self.prices, self.start, budget, len(self), dual_price, self.steps).run(
+            self.estimates
+        )
+
+
+def _with_column(table: NDArray[np.float64], column: int, value: float) -> NDArray[np.float64]:
+    changed = table.copy()
+    changed[:, column] = value
+    return changed
+
 
 def best_choices(
     estimates: NDArray[np.float64], prices: NDArray[np.float64], state: State, dual_price: float
 ) -> NDArray[np.int64]:
     """(items,): the service to ask at a state, -1 to stop; of equals stopping, then the cheapest."""
-    free = [k for k in range(len(prices)) if k not in state]
-    order = sorted(free, key=lambda k: prices[k])
-    columns = [estimates[:, 0], *(estimates[:, 1 + k] - dual_price * prices[k] for k in order)]
-    return np.array([-1, *order])[np.argmax(np.column_stack(columns), axis=1)]
+    services, order, addon = in_order(prices, state)
+    return services[np.argmax(estimates[:, order] - dual_price * addon, axis=1)]
+
+
+def in_order(
+    prices: NDArray[np.float64], state: State
+) -> tuple[NDArray[np.int64], list[int], NDArray[np.float64]]:
+    """As ties are broken at a state: whom a column asks, -1 for nobody; the columns; what each costs."""
+    addon = addon_costs(prices, state)
+    order = preference_order(addon, state)
+    return np.array([-1 if k in state else k for k in order]), order, addon[order]
 
 
 def reached(asked: NDArray[np.bool_], accuracy: Mapping[State, NDArray[np.float64]]) -> NDArray[np.float64]:
     """(items,): the accuracy of each item's combined answer, given that of every state for all items."""
     values = np.full(len(asked), np.nan)
-    for who in np.unique(asked, axis=0):
-        members = np.all(asked == who, axis=1)
-        values[members] = accuracy[tuple(np.flatnonzero(who).tolist())][members]
+    for members, state in _groups(asked):
+        values[members] = accuracy[state][members]
     return values
+
+
+def _groups(asked: NDArray[np.bool_]) -> Iterable[tuple[NDArray[np.int64], State]]:
+    """The items of each state that some item came to."""
+    for who in np.unique(asked, axis=0):
+        yield np.flatnonzero(np.all(asked == who, axis=1)), tuple(np.flatnonzero(who).tolist())
 
 
 def joined(state: State, service: int) -> State:
@@ -146,24 +244,27 @@ def checked_state(where: str, state: State, services: int) -> State:
 
 @dataclass(frozen=True)
 class CascadePlan:
-    """Who is asked for every item, and the dual price for asking on."""
+    """What to do at one budget: who is asked for every item, the buffer δ, the dual price for asking on."""
 
-    start: State
+    budget: float
+    base: State
+    delta: float
     dual_price: float
 
 
 @dataclass(eq=False)
 class CascadeSelector:
-    """Decides item by item, never over the budget of `items * budget`, whichever plan an item is given.
+    """Decides item by item, never over the budget of `items * budget`.
 
-    Money for the cheapest plan's start is kept back for every item to come; what else an item costs must be
-    paid by what is left. With several plans, each item is given one of them (`mixtures.draw_plans`).
+    Money for the start is kept back for every item to come; what else an item costs must be paid by what is
+    left. An item whose best service cannot be paid for stops where it is.
     """
 
     prices: NDArray[np.float64]
-    plans: tuple[CascadePlan, ...]
+    start: State
     budget: float
     items: int
+    dual_price: float
     steps: int = STEPS
     _counts: list[int] = field(init=False)
     _seen: int = field(init=False, default=0)
@@ -172,19 +273,11 @@ class CascadeSelector:
         where = "CascadeSelector"
         self.prices = cost_vector(where, self.prices)
         self.items = whole_number(where, "items", self.items, least=1)
-        if not self.plans:
-            raise FrugalError(f"{where}: no plans were given; give at least one.")
-        for plan in self.plans:
-            checked_state(where, plan.start, len(self.prices))
-            real_number(where, "dual_price", plan.dual_price, "a number, 0 or more")
-        starts = [float(self.prices[list(plan.start)].sum()) for plan in self.plans]
-        self.cheapest = int(np.argmin(starts))
-        self.budget = checked_budget(
-            where, self.budget, starts[self.cheapest], self.plans[self.cheapest].start
-        )
-        self._base = starts[self.cheapest]
-        # What may be counted: each service as an add-on, then each plan's start beyond the cheapest one's.
-        self._units = [*self.prices.tolist(), *(start - self._base for start in starts)]
+        checked_state(where, self.start, len(self.prices))
+        real_number(where, "dual_price", self.dual_price, "a number, 0 or more")
+        self._base = float(self.prices[list(self.start)].sum())
+        self.budget = checked_budget(where, self.budget, self._base, list(self.start))
+        self._units = self.prices.tolist()
         self._counts = [0] * len(self._units)
         self._allowance = allowance(self.items, self.budget, self._base)
 
@@ -193,58 +286,43 @@ class CascadeSelector:
         """Money spent so far."""
         return self._seen * self._base + spend(self._counts, self._units)
 
-    def begin(self, plan: int = 0) -> int:
-        """A new item: the plan whose start to ask, the cheapest if this one can no longer be paid."""
+    def begin(self) -> State:
+        """A new item: who is asked first."""
         if self._seen == self.items:
             raise FrugalError(
                 f"CascadeSelector: all {self.items} items that the budget covers have been decided; "
                 "make a selector for more items."
             )
         self._seen += 1
-        plan = plan if self._affordable(len(self.prices) + plan) else self.cheapest
-        self._counts[len(self.prices) + plan] += 1
-        return plan
+        return self.start
 
-    def ask(self, plan: int, state: State, row: ArrayLike) -> int | None:
-        """The service to ask next, or None to stop, given the (1 + services,) estimates at the state."""
-        if len(state) >= len(self.plans[plan].start) + self.steps:
+    def ask(self, state: State, row: ArrayLike) -> int | None:
+        """The service to ask next, or None to stop, given the (services,) estimates at the state."""
+        if len(state) >= len(self.start) + self.steps:
             return None
         table = np.asarray(row, dtype=np.float64)[None]
-        service = int(best_choices(table, self.prices, state, self.plans[plan].dual_price)[0])
+        service = int(best_choices(table, self.prices, state, self.dual_price)[0])
         if service < 0 or not self._affordable(service):
             return None
         self._counts[service] += 1
         return service
 
-    def _affordable(self, unit: int) -> bool:
-        counts = [count + (number == unit) for number, count in enumerate(self._counts)]
+    def _affordable(self, service: int) -> bool:
+        counts = [count + (number == service) for number, count in enumerate(self._counts)]
         return spend(counts, self._units) <= self._allowance
 
-    def run(
-        self, estimates: Mapping[State, NDArray[np.float64]], which: NDArray[np.int64] | None = None
-    ) -> NDArray[np.bool_]:
-        """(items, services): who is asked for each of many items, in their order; which: (items,) plans."""
-        items = len(next(iter(estimates.values())))
-        which = np.zeros(items, dtype=np.int64) if which is None else np.asarray(which)
-        asked = np.zeros((items, len(self.prices)), dtype=bool)
-        for number, plan in enumerate(self.plans):
-            rows = np.flatnonzero(which == number)
-            asked[rows] = (
-                Cascade(self.prices, plan.start, estimates, self.steps).walk(plan.dual_price, rows).asked
-            )
-        first = self._take_affordable(asked, which)
-        for item in range(first, items):
-            plan = self.begin(int(which[item]))
-            state = self.plans[plan].start
-            while (
-                state in estimates and (service := self.ask(plan, state, estimates[state][item])) is not None
-            ):
+    def run(self, estimates: Mapping[State, NDArray[np.float64]]) -> NDArray[np.bool_]:
+        """(items, services): who is asked for each of many items, in their order."""
+        asked = Cascade(self.prices, self.start, estimates, self.steps).walk(self.dual_price).asked
+        for item in range(self._take_affordable(asked), len(asked)):
+            state = self.begin()
+            while state in estimates and (service := self.ask(state, estimates[state][item])) is not None:
                 state = joined(state, service)
             asked[item] = False
             asked[item, list(state)] = True
         return asked
 
-    def _take_affordable(self, asked: NDArray[np.bool_], which: NDArray[np.int64]) -> int:
+    def _take_affordable(self, asked: NDArray[np.bool_]) -> int:
         """Counts the items up to the first that may not get all it wants, whose number is returned: so far
         nothing depends on the money, so that they need not be looked at one by one."""
         addon = asked @ self.prices - self._base
@@ -252,12 +330,8 @@ class CascadeSelector:
         room = min(self.items - self._seen, len(asked))
         fits = np.cumsum(addon[:room]) <= left - ROUNDING * self.items * self.budget
         first = room if fits.all() else int(np.argmin(fits))
-        started = np.bincount(which[:first], minlength=len(self.plans))
-        for number, plan in enumerate(self.plans):
-            beside = asked[:first][which[:first] == number].sum(axis=0)
-            beside[list(plan.start)] = 0
-            for service, count in enumerate(beside.tolist()):
-                self._counts[service] += count
-            self._counts[len(self.prices) + number] += int(started[number])
+        beside = asked[:first].sum(axis=0)
+        beside[list(self.start)] = 0
+        self._counts = [count + more for count, more in zip(self._counts, beside.tolist(), strict=True)]
         self._seen += first
         return first

@@ -3,8 +3,9 @@
 Kinds: `labels`, the base's score for every label (0 where it did not give it), as in the paper;
 `embedding`, the sum of the labels' text vectors weighted by score, for vocabularies without bound;
 `spacy:<model>`, the same with the vectors of an installed spaCy model; `given`, only the numbers that the
-data brings along. To all but `given` the summary columns are added, and the item's own numbers, as they are,
-when the market has some. Nothing is fitted: the columns of an item depend on that item alone.
+data brings along. To all but `given` the summary columns are added unless they are unwanted, and the item's
+own numbers, as they are, when the market has some. Nothing is fitted: the columns of an item depend on that
+item alone.
 """
 
 import hashlib
@@ -42,10 +43,15 @@ Matrix = csr_matrix | NDArray[np.float32]
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """How items become rows of numbers; `given` is how many numbers of their own the items bring along."""
+    """How items become rows of numbers.
+
+    given: how many numbers of their own the items bring along; summary: whether the summary columns are
+    added, which the paper does not have.
+    """
 
     kind: str
     given: int = 0
+    summary: bool = True
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS[:-1] and not SPACY_MODEL.fullmatch(self.kind):
@@ -57,10 +63,10 @@ class FeatureMap:
             raise FrugalError("features: 'given' needs a `features` list of numbers with every item.")
 
     @classmethod
-    def of(cls, evidence: Evidence, task: str, kind: str | None = None) -> "FeatureMap":
+    def of(cls, evidence: Evidence, task: str, kind: str | None = None, summary: bool = True) -> "FeatureMap":
         """The map for such evidence; the default kind goes by the task."""
         given = 0 if evidence.given is None else evidence.given.shape[1]
-        return cls(kind or default_features(task), given)
+        return cls(kind or default_features(task), given, summary)
 
     def transform(self, evidence: Evidence) -> Matrix:
         """One float32 row per item, from the base's answers: CSR for `labels`, else dense."""
@@ -78,7 +84,7 @@ class FeatureMap:
         numbers = [] if evidence.given is None else [evidence.given.astype(np.float32)]
         if self.kind == "given":
             return numbers[0]
-        extra = [summary_columns(scores), *numbers]
+        extra = [summary_columns(scores), *numbers] if self.summary else numbers
         if self.kind == "labels":
             return hstack(
                 [scores.astype(np.float32), *map(csr_matrix, extra)], format="csr", dtype=np.float32
@@ -91,16 +97,17 @@ class FeatureMap:
         if self.kind == "given":
             return own
         first = list(labels) if self.kind == "labels" else [f"{self.kind} {d}" for d in range(self._width())]
-        return [*first, *SUMMARY, *own]
+        return [*first, *self._summary, *own]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "given": self.given}
+        return {"kind": self.kind, "given": self.given, "summary": self.summary}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "FeatureMap":
         try:
             fields = Fields("a feature map", values)
-            found = cls(fields.text("kind"), fields.whole("given"))
+            # Files from before there was a choice have the columns.
+            found = cls(fields.text("kind"), fields.whole("given"), fields.flag("summary", default=True))
             fields.done()
         except FrugalError as error:
             raise FrugalError(f"{one_line(error)}; save the feature map again.") from None
@@ -110,10 +117,14 @@ class FeatureMap:
         """Whether rows over that many labels have so many columns; no spaCy model is loaded to find out."""
         if self.kind == "given":
             return columns == self.given
-        rest = columns - self.given - len(SUMMARY)
+        rest = columns - self.given - len(self._summary)
         if self.kind == "labels":
             return rest == labels
         return rest == DIMENSIONS if self.kind == "embedding" else 0 < rest <= MAX_DIMENSIONS
+
+    @property
+    def _summary(self) -> tuple[str, ...]:
+        return SUMMARY if self.summary else ()
 
     def _embedded(self, base_scores: csr_matrix, labels: NDArray[np.str_]) -> NDArray[np.float32]:
         # Only labels that were given need a vector: one live item must not cost a whole vocabulary.

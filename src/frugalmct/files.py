@@ -1,19 +1,46 @@
 """Files appear whole or not at all: written beside their place and synced to disk, then moved into it."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from frugalmct.errors import FrugalError
+
 UNFINISHED = ".frugalmct-unfinished-"
 """How the names of files in the making begin; what a killed process left of them may be removed."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM)
+
+
+def unwritable(path: str | Path, error: OSError) -> FrugalError | None:
+    """What to do about a disk that is full or that may not be written to; None for any other trouble."""
+    if error.errno in FULL:
+        remedy = "free some space, or write to another disk"
+    elif error.errno in CLOSED:
+        remedy = "choose a folder that you may write to"
+    else:
+        return None
+    return FrugalError(f"{path}: cannot be written ({error.strerror}); {remedy}.")
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path in the same folder; it takes the place of `path` when the block succeeds."""
-    target = Path(path)
+    try:
+        with _replacing(Path(path)) as temporary:
+            yield temporary
+    except OSError as error:
+        if sentence := unwritable(path, error):
+            raise sentence from error
+        raise
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=UNFINISHED, suffix=target.suffix)
     os.close(handle)

@@ -1,39 +1,57 @@
 """What one base's answer tells: combiners, features and predictor of one base, as one model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.combine import Combiners
-from frugalmct.errors import FrugalError
 from frugalmct.estimates import Estimates
 from frugalmct.features import FeatureMap
 from frugalmct.market import Evidence, Market
-from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
+from frugalmct.predict import Predictor, make_predictor
 from frugalmct.registry import Registry
 from frugalmct.seeds import small_seed
 from frugalmct.sparse import sorted_labels
-from frugalmct.values import Fields
 
 FITTERS = Registry("kind of market", {"labels": "frugalmct.combine:fit_market_combiners"})
 """Kind of market -> how its combiners are learnt."""
 
 
+PAPER_FOREST = {"leaf": 1}
+"""Full trees: the paper tunes nothing of its forest, and names no other setting of it."""
+
+
 @dataclass(frozen=True)
 class Learning:
-    """How models are fitted; the same for every base."""
+    """How models are fitted; the same for every base.
+
+    summary: whether predictors see summary columns beside the answer; abstain: whether a silent service has
+    no say, instead of speaking against every label of the other.
+    """
 
     predictor: str = "random_forest"
     options: Mapping[str, Any] | None = None
     features: str | None = None
+    summary: bool = True
     metric: str = "accuracy"
     labels_per_item: int | None = None
     abstain: bool = True
     seed: int = 0
     jobs: int = 1
+
+    @classmethod
+    def paper(cls, **settings: Any) -> "Learning":
+        """As the paper has it to the letter: the answer alone is seen, full trees, a silent service rejects.
+
+        settings: fields that differ from that; options are added to the forest's own.
+        """
+        learning = cls(**({"summary": False, "abstain": False} | settings))
+        if learning.predictor != "random_forest":
+            return learning
+        return replace(learning, options=PAPER_FOREST | dict(learning.options or {}))
 
     def combiners(self, market: Market, base: int) -> Combiners:
         """The base's combiners with each service, learnt on a market with truth."""
@@ -62,7 +80,7 @@ class AccuracyModel:
         """Learns from a market with truth; combiners already searched for on it can be given."""
         combiners = combiners or learning.combiners(market, base)
         evidence = market.evidence(base)
-        features = FeatureMap.of(evidence, market.task, learning.features)
+        features = FeatureMap.of(evidence, market.task, learning.features, learning.summary)
         predictor = make_predictor(learning.predictor, **(learning.options or {}), jobs=learning.jobs)
         accuracy = market.choice_accuracy(combiners, learning.metric)
         seed = small_seed(learning.seed, market.name, base, learning.predictor)
@@ -91,41 +109,3 @@ class AccuracyModel:
         """Estimated and, to hold them against, true accuracies of a market's items."""
         estimated = self.estimate(market.evidence(self.base))
         return Estimates(self.base, self.prices, estimated, market.choice_accuracy(self.combiners, metric))
-
-    def to_arrays(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        header, arrays = self.predictor.to_arrays()
-        described = {
-            "combiners": self.combiners.to_dict(),
-            "features": self.features.to_dict(),
-            "predictor": header,
-            "labels": self.labels,
-        }
-        return described, {f"{prefix}{name}": array for name, array in arrays.items()}
-
-    @classmethod
-    def from_arrays(
-        cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prices: NDArray[np.float64]
-    ) -> "AccuracyModel":
-        fields = Fields("a model", described)
-        model = cls(
-            combiners=Combiners.from_dict(fields.take("combiners")),
-            features=FeatureMap.from_dict(fields.take("features")),
-            predictor=predictor_from_arrays(fields.take("predictor"), arrays),
-            prices=prices,
-            labels=fields.whole("labels"),
-        )
-        fields.done()
-        model._check_sizes()
-        return model
-
-    def _check_sizes(self) -> None:
-        """That features, predictor and combiners can work together: sizes that a file declares are claims."""
-        services = (len(self.combiners.weight), self.predictor.services)
-        if services != (len(self.prices), len(self.prices)):
-            raise FrugalError(
-                f"a model is of {services[0]} and {services[1]} services, not {len(self.prices)}"
-            )
-        if not self.features.can_give(self.predictor.columns, self.labels):
-            raise FrugalError(
-                f"a model wants {self.predictor.columns} columns, which its features do not give"
-            )

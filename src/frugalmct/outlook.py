@@ -2,37 +2,26 @@
 
 A strategy keeps estimates of its training items by trees that did not see them. Here dual prices come from
 four fifths of the items and are tried on the rest, fold by fold, so that every item counts once with choices
-that were made without it. Only the combiners' two numbers per service were chosen on all items.
+that were made without it. Of learned combiners the accuracies are those of folds they have not seen; only by
+the paper's method a combiner's two numbers were chosen on all items.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalmct.cascade import Cascade, CascadePlan, State
 from frugalmct.errors import FrugalError
-from frugalmct.estimates import Estimates
+from frugalmct.plans import check_budget
 from frugalmct.seeds import generator
 from frugalmct.strategy import Strategy
+from frugalmct.training import folds
 
-FOLDS = 5
 STEPS = 40
 DRAWS = 300
-
-
-def reached_out_of_sample(estimates: Estimates, budget: float, delta: float) -> NDArray[np.float64]:
-    """(items,) the true accuracy of what is chosen for each item at the dual price of the other folds."""
-    rows = np.arange(len(estimates))
-    fold = rows % FOLDS if len(rows) >= 2 * FOLDS else np.zeros(len(rows), dtype=np.int64)
-    reached = np.empty(len(rows))
-    for number in np.unique(fold):
-        others = fold != number if fold.any() else np.ones(len(rows), dtype=bool)
-        price = estimates.rows(others).dual_price(budget, delta)
-        tried = estimates.rows(fold == number)
-        reached[fold == number] = tried.reached(tried.route(budget, price))
-    return reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +60,17 @@ class Outlook:
 
 def outlook(strategy: Strategy, budgets: Sequence[float] | None = None) -> Outlook:
     """Over all budgets from the cheapest base to one that pays for every add-on, unless they are given."""
-    prices = strategy.prices
-    lowest = min(float(prices[base]) for base in strategy.models)
-    highest = max(float(prices[base] + np.delete(prices, base).max(initial=0)) for base in strategy.models)
+    prices, base_cost = strategy.prices, strategy.training.base_cost
+    lowest = min(map(base_cost, strategy.bases))
+    highest = max(
+        base_cost(base) + np.sort(np.delete(prices, base))[-strategy.steps :].sum() for base in strategy.bases
+    )
     points = np.linspace(lowest, highest, STEPS) if budgets is None else np.sort(np.asarray(budgets, float))
-    bases, reached = [], []
-    for budget in points.tolist():
-        base, values = _best(strategy, budget)
-        bases.append(strategy.services[base])
-        reached.append(values)
-    return Outlook(points, tuple(bases), np.array(reached))
+    cascades = _cascades(strategy)
+    found = [_best(strategy, cascades, budget) for budget in points.tolist()]
+    return Outlook(
+        points, tuple(strategy.names(base) for base, _ in found), np.array([reached for _, reached in found])
+    )
 
 
 def service_worth(strategy: Strategy, budget: float) -> list[dict[str, Any]]:
@@ -89,59 +79,63 @@ def service_worth(strategy: Strategy, budget: float) -> list[dict[str, Any]]:
     `budget_without`: what must be spent without the service for the accuracy that the budget reaches with it;
     None when nothing does. A base is left out together with its model.
     """
-    base, values = _best(strategy, budget)
+    check_budget("Strategy", strategy.prices, budget, strategy.bases)
+    base, values = _best(strategy, _cascades(strategy), budget)
     accuracy = float(values.mean())
     rows = []
     for index, service in enumerate(strategy.services):
-        rest = _without(strategy, index)
+        rest = [cascade.without(index) for cascade in _cascades(strategy) if index not in cascade.start]
         row: dict[str, Any] = {
             "service": service,
             "price": float(strategy.prices[index]),
-            "base": index == base,
+            "base": index in base,
         }
         row |= {"accuracy": accuracy, "accuracy_without": None, "budget_without": None}
-        if rest and min(prices.base_cost for prices, _ in rest) <= budget:
-            row["accuracy_without"] = float(max(_tried(rest, budget), key=np.mean).mean())
+        if rest and min(cascade.start_cost for cascade in rest) <= budget:
+            row["accuracy_without"] = float(_best(strategy, rest, budget)[1].mean())
         if rest:
             points = np.linspace(budget, budget + float(strategy.prices.max()) * 1.5, STEPS // 2)
-            curve = [
-                max((one.mean() for one in _tried(rest, point)), default=0.0) for point in points.tolist()
-            ]
-            found = _first(points, np.array([curve]), accuracy)[0]
-            row["budget_without"] = _or_none(found)
+            row["budget_without"] = _cheapest_of(strategy, rest, points, accuracy)
         rows.append(row)
     return rows
 
 
-def _best(strategy: Strategy, budget: float) -> tuple[int, NDArray[np.float64]]:
-    delta = strategy.plan_at(budget).delta
+def _cheapest_of(
+    strategy: Strategy, cascades: Sequence[Cascade], points: NDArray[np.float64], accuracy: float
+) -> float | None:
+    """The first of rising budgets that reaches an accuracy; those beyond it are not tried."""
+    for budget in points.tolist():
+        payable = any(cascade.start_cost <= budget for cascade in cascades)
+        if payable and _best(strategy, cascades, budget)[1].mean() >= accuracy:
+            return budget
+    return None
+
+
+def _cascades(strategy: Strategy) -> list[Cascade]:
+    return [strategy.training.cascade(base) for base in strategy.bases]
+
+
+def promised(strategy: Strategy, plan: CascadePlan) -> float:
+    """The mean accuracy of a plan's base and δ at its budget."""
+    trials = folds(len(strategy.training), strategy.made.seed)
+    cascade = strategy.training.cascade(plan.base)
+    return float(strategy.training.tried(cascade, plan.budget, plan.delta, trials).mean())
+
+
+def _best(
+    strategy: Strategy, cascades: Sequence[Cascade], budget: float
+) -> tuple[State, NDArray[np.float64]]:
+    """The base that does best at a budget, and the true accuracy of what is then chosen for each item, at the
+    dual price of the other folds."""
+    delta, training = strategy.plan_near(budget).delta, strategy.training
+    trials = folds(len(training), strategy.made.seed)
     tried = {
-        base: reached_out_of_sample(own.estimates, budget, delta)
-        for base, own in strategy.training.items()
-        if own.estimates.base_cost <= budget
+        cascade.start: training.tried(cascade, budget, delta, trials)
+        for cascade in cascades
+        if cascade.start_cost <= budget
     }
     base = max(tried, key=lambda base: tried[base].mean())
     return base, tried[base]
-
-
-def _without(strategy: Strategy, index: int) -> list[tuple[Estimates, float]]:
-    """Estimates of the other bases, in which the service is never worth asking."""
-    found = []
-    for base, own in strategy.training.items():
-        if base != index:
-            hidden = own.estimates.estimated.copy()
-            hidden[:, index] = 0.0
-            plan = next(plan for plan in strategy.plans.values() if plan.base == base)
-            found.append((replace(own.estimates, estimated=hidden), plan.delta))
-    return found
-
-
-def _tried(candidates: Sequence[tuple[Estimates, float]], budget: float) -> list[NDArray[np.float64]]:
-    return [
-        reached_out_of_sample(estimates, budget, delta)
-        for estimates, delta in candidates
-        if estimates.base_cost <= budget
-    ]
 
 
 def _first(budgets: NDArray, curves: NDArray, accuracy: float) -> NDArray[np.float64]:

@@ -99,9 +99,11 @@ def bases_to_try(market: "Market", base: str) -> list[int]:
     return list(range(len(market.services))) if base == AUTO else [market.service_index(base)]
 
 
-def check_budget(where: str, prices: NDArray[np.float64], budget: float, bases: Sequence[int]) -> None:
-    """That a budget pays for some base."""
-    cheapest = min(float(prices[base]) for base in bases)
+def check_budget(
+    where: str, prices: NDArray[np.float64], budget: float, bases: Sequence[int | Sequence[int]]
+) -> None:
+    """That a budget pays for some base: a service, or several together."""
+    cheapest = min(float(prices[np.atleast_1d(base)].sum()) for base in bases)
     if isinstance(budget, bool) or not isinstance(budget, Real) or not cheapest <= budget < math.inf:
         raise FrugalError(
             f"{where}: the budget {budget!r} does not pay for the base service, which every "

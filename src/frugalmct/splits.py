@@ -61,7 +61,12 @@ def split(
     if items < 3:
         raise FrugalError(f"split: {items} items cannot be divided into three parts; give at least 3.")
     order = generator(seed, dataset, repetition, "split").permutation(items)
-    training = min(max(round(items * train_share), 2), items - 1)
+    training = training_items(items, train_share)
     held_out = min(max(round(training * validation_share), 1), training - 1)
     parts = order[held_out:training], order[:held_out], order[training:]
     return Split(*(np.sort(part) for part in parts))
+
+
+def training_items(items: int, train_share: float) -> int:
+    """How many of so many items are learnt from, validation included; the others are the test."""
+    return min(max(round(items * train_share), 2), items - 1)

@@ -1,89 +1,72 @@
-"""A trained strategy: which service to ask beside the base, for each item, within a budget.
+"""A trained strategy: whom to ask for each item, within a budget.
 
-    strategy = Strategy.fit(training_market, budgets=[6], base="auto")
+    strategy = Strategy.fit(training_market, budgets=[6])                     # FrugalMCT plus
+    strategy = Strategy.fit(training_market, budgets=[6], method="paper")     # the paper's method
     strategy.evaluate(test_market, budget=6)
     strategy.with_prices({"Google": 20})        # no refitting
     strategy.save("strategy.npz")
 
-The file is plain arrays and a JSON header: loading one never executes anything. It carries what the strategy
-was made with (`strategy.made`), its prices, and the training estimates that plans are priced from.
+By either method it is made of *states*, the services asked so far: each has a combiner of their answers and,
+where one may ask on, a model of what that is worth. The methods differ in how these are learnt, and in how
+many services may be asked beside the base: up to two, or one. The file is plain arrays and a JSON header:
+loading one never executes anything. It carries what the strategy was made with (`strategy.made`), its prices,
+and the training estimates that plans are priced from.
 """
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
-from frugalmct.arrays import ArrayFile, open_arrays, text_array
+from frugalmct.arrays import open_arrays
+from frugalmct.cascade import CascadePlan, CascadeSelector, State, best_choices, joined
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
-from frugalmct.files import replacing
-from frugalmct.market import Evidence, Market
-from frugalmct.metrics import METRICS
-from frugalmct.model import AccuracyModel, Learning
-from frugalmct.plans import (
-    AUTO,
-    DELTA,
-    Plan,
-    bases_to_try,
-    check_budget,
-    deltas_to_try,
-    make_plans,
-    plan_near,
-)
-from frugalmct.select import OnlineSelector
-from frugalmct.splits import split
-from frugalmct.training import ItemIds, Made, Training, learning_for, with_prices
-from frugalmct.values import MAX_SERVICES
+from frugalmct.fitting import WHERE, Wanted, budget_list, fit_parts
+from frugalmct.made import PAPER, PER_CALL, PLUS
+from frugalmct.market import Evidence, LabelMarket, Market
+from frugalmct.metrics import set_metric
+from frugalmct.model import Learning
+from frugalmct.parts import FORMAT, Parts, read_parts, used_states, write_parts
+from frugalmct.percall import PerCallStrategy, is_per_call
+from frugalmct.plans import AUTO, DELTA, check_budget
+from frugalmct.sparse import take_rows
+from frugalmct.states import Combiner
+from frugalmct.training import folds, held_out
 
-FORMAT = "frugalmct-strategy-3"
+Answers = Market | Evidence | Mapping[str, Evidence]
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a strategy's choices turned out to be worth; cost is the mean per item, base included."""
+    """What a strategy's choices turned out to be worth.
 
-    choices: NDArray[np.int64]
+    asked: (items, services) who was asked; cost: the mean per item, base included.
+    """
+
+    asked: NDArray[np.bool_]
     accuracy: float
     cost: float
 
 
 class Strategy:
-    """A fitted whole: for each budget a plan, and for each base a plan uses its accuracy model.
+    """A fitted whole: a plan for each budget, and all that plans need (`parts`)."""
 
-    made: what it was made with; training: for each of those bases, what is kept of its training; ids: hashes
-    of the training items' ids.
-    """
-
-    def __init__(
-        self,
-        services: tuple[str, ...],
-        prices: NDArray[np.float64],
-        labels: NDArray[np.str_],
-        metric: str,
-        plans: Sequence[Plan],
-        models: Mapping[int, AccuracyModel],
-        *,
-        made: Made,
-        training: Mapping[int, Training],
-        ids: ItemIds,
-    ) -> None:
-        self.services = services
-        self.prices = prices
-        self.labels = labels
-        self.metric = metric
-        self.plans = {plan.budget: plan for plan in plans}
-        self.models = dict(models)
-        self.made = made
-        self.training = dict(training)
-        self.ids = ids
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.services, self.prices, self.labels = parts.services, parts.prices, parts.labels
+        self.metric, self.features = parts.metric, parts.features
+        self.plans: dict[float, CascadePlan] = dict(parts.plans)
+        self.bases: list[State] = parts.bases
+        self.combiners, self.models = dict(parts.combiners), dict(parts.models)
+        self.training, self.made, self.ids = parts.training, parts.made, parts.ids
+        self.steps = parts.training.steps
 
     @classmethod
     def fit(
@@ -91,41 +74,33 @@ class Strategy:
         market: Market,
         budgets: Sequence[float] | float,
         *,
-        base: str = AUTO,
+        method: str | None = None,
+        base: str | Sequence[str] | None = AUTO,
         delta: float | str = DELTA,
+        combiner: str | None = None,
+        steps: int | None = None,
         learning: Learning | None = None,
         unit: str = "",
         **settings: Any,
-    ) -> "Strategy":
+    ) -> "Strategy | PerCallStrategy":
         """Learns from a market with truth.
 
-        budgets: one number or several. base: a service's name, or `auto` to choose it per budget. settings:
-        those of `Learning` by name, such as metric, labels_per_item or features; they change `learning` where
-        both are given, and what is not given is as the market says (`market.settings`). Where all truth and
-        answers have at most one label, labels_per_item is 1 unless it was given. unit: what prices are per.
+        budgets: one number or several. method: `plus`, `paper` for the paper's to the letter, or `per_call`
+        (`PerCallStrategy`); by default the one that suits the market (`suitable_method`). base: a service's
+        name, several names (all are asked for every item), or `auto` to choose per budget; with per_call also
+        `none`. Of plus and paper: delta, the share of add-on money kept back when the dual price is set, or
+        `auto`; combiner, `learned` (where it is better on new items) or `weight_threshold`, the paper's
+        everywhere, which allows one step; steps, how many services plus may ask beside the base, 1 or 2.
+        settings: those of `Learning` by name, such as metric, labels_per_item, features or predictor; they
+        change `learning` where both are given, and what is not given is as the market says
+        (`market.settings`). Where no truth and no answer has two labels, labels_per_item is 1 unless it was
+        given. unit: what prices are per, a text that is kept.
         """
-        learning = learning_for(market, learning, settings)
-        budgets = _budget_list(budgets)
-        bases = bases_to_try(market, base)
-        for budget in budgets:
-            check_budget(f"Market {market.name}", market.prices, budget, bases)
-        deltas_to_try(delta, len(market))  # a mistake is said before the work
-        fitted = {b: AccuracyModel.fit(market, b, learning) for b in bases}
-        held_out = split(len(market), train_share=0.8, seed=learning.seed, dataset=market.name).test
-        training = {b: model.training for b, model in fitted.items()}
-        plans = make_plans(list(training.values()), held_out, budgets, delta)
-        models = {b: fitted[b] for b in sorted({plan.base for plan in plans})}
-        return cls(
-            market.services,
-            market.prices,
-            market.evidence(bases[0]).labels,
-            learning.metric,
-            [plan.priced(training[plan.base]) for plan in plans],
-            models,
-            made=Made.of(market, learning, unit),
-            training={b: Training.of(training[b], market.evidence(b)) for b in models},
-            ids=ItemIds.of(market.items),
-        )
+        method = suitable_method(market, base) if method is None else method
+        wanted = Wanted(budgets, method, base, delta, combiner, steps, learning, unit, settings)
+        if method == PER_CALL:
+            return fit_per_call(market, wanted)
+        return cls(fit_parts(market, wanted))
 
     def with_prices(self, prices: Mapping[str, float], budgets: Sequence[float] | None = None) -> "Strategy":
         """This strategy at new prices, without refitting: plans anew from the estimates kept of training.
@@ -134,26 +109,30 @@ class Strategy:
         plan is chosen anew among the bases that this strategy has models of.
         """
         new = self._new_prices(prices)
-        training = with_prices(self.training, new)
-        plans = []
-        for budget in _budget_list(list(self.plans) if budgets is None else budgets):
-            check_budget("Strategy.with_prices", new, budget, list(training))
+        training = replace(self.training, prices=new)
+        paper, plans = self.made.method == PAPER, []
+        seed, market = self.made.seed, self.made.market
+        trials = held_out(len(training), seed, market) if paper else folds(len(training), seed)
+        for budget in budget_list(list(self.plans) if budgets is None else budgets):
+            check_budget("Strategy.with_prices", new, budget, self.bases)
             near = min(self.plans.values(), key=lambda plan: abs(plan.budget - budget))
-            candidates = [own.estimates for own in training.values() if new[own.estimates.base] <= budget]
-            (plan,) = make_plans(candidates, self._held_out(len(candidates[0])), [budget], near.delta)
-            plans.append(plan.priced(training[plan.base].estimates))
-        used = sorted({plan.base for plan in plans})
-        return Strategy(
-            self.services,
-            new,
-            self.labels,
-            self.metric,
-            plans,
-            {base: replace(self.models[base], prices=new, training=None) for base in used},
-            made=self.made,
-            training={base: training[base] for base in used},
-            ids=self.ids,
+            plans.append(training.plan(budget, self.bases, [near.delta], trials))
+        return self._with_plans(plans if paper else training.rising(plans, trials), new)
+
+    def _with_plans(self, plans: Sequence[CascadePlan], prices: NDArray[np.float64]) -> "Strategy":
+        """The same with other plans, and without what none of them needs."""
+        bases = {plan.base for plan in plans}
+        deciding, states = used_states(bases, self.models, self.steps)
+        training = replace(self.training, prices=prices).of_states(deciding, states, bases)
+        parts = replace(
+            self.parts,
+            prices=prices,
+            plans={plan.budget: plan for plan in plans},
+            combiners={state: self.combiners[state] for state in states},
+            models={state: self.models[state] for state in deciding},
+            training=training,
         )
+        return Strategy(parts)
 
     def _new_prices(self, prices: Mapping[str, float]) -> NDArray[np.float64]:
         if unknown := [name for name in prices if name not in self.services]:
@@ -170,18 +149,21 @@ class Strategy:
             new[self.services.index(name)] = price
         return new
 
-    def _held_out(self, rows: int) -> NDArray[np.int64]:
-        return split(rows, train_share=0.8, seed=self.made.seed, dataset=self.made.market).test
-
-    def plan_at(self, budget: float) -> Plan:
+    def plan_at(self, budget: float) -> CascadePlan:
         """The plan of any budget: that trained for it, or base and δ of the nearest one, priced for this."""
         if float(budget) in self.plans:
             return self.plans[float(budget)]
-        check_budget("Strategy.plan_at", self.prices, budget, list(self.models))
-        plan = plan_near(list(self.plans.values()), self.prices, budget)
-        return plan.priced(self.training[plan.base].estimates)
+        near = self.plan_near(budget)
+        dual_price = self.training.cascade(near.base).dual_price(budget, near.delta)
+        return replace(near, budget=float(budget), dual_price=dual_price)
 
-    def plan(self, budget: float) -> Plan:
+    def plan_near(self, budget: float) -> CascadePlan:
+        """The plan of the nearest budget, of those whose base this one pays for."""
+        check_budget("Strategy.plan_at", self.prices, budget, self.bases)
+        payable = [p for p in self.plans.values() if self.training.base_cost(p.base) <= budget]
+        return min(payable, key=lambda plan: abs(plan.budget - budget))
+
+    def plan(self, budget: float) -> CascadePlan:
         if float(budget) not in self.plans:
             raise FrugalError(
                 f"This strategy was not trained for budget {budget:g}; it knows {listed(self.plans)}. "
@@ -189,52 +171,104 @@ class Strategy:
             )
         return self.plans[float(budget)]
 
-    def selector(self, budget: float, items: int) -> OnlineSelector:
-        """For live traffic: call `choose` with each item's row of `estimate`."""
+    def selector(self, budget: float, items: int) -> CascadeSelector:
+        """Decides item by item: `begin`, then `ask` with the item's row of `estimate` at each state."""
         plan = self.plan(budget)
-        return OnlineSelector(self.prices, plan.base, plan.budget, items, plan.dual_price)
+        return CascadeSelector(self.prices, plan.base, plan.budget, items, plan.dual_price, self.steps)
 
-    def estimate(self, items: Market | Evidence, budget: float) -> NDArray[np.float64]:
-        """(items, services) estimated accuracies, from the answers of the budget's base alone.
+    def estimate(self, answers: Answers, budget: float, beside: Sequence[str] = ()) -> NDArray[np.float64]:
+        """(items, services) estimated accuracies of asking each service beside; of stopping, for those of the
+        budget's base and those named in `beside`, whose answers are looked at, and no others.
 
-        Live items come as `Evidence`, the base's answers: neither truth nor other answers are needed.
+        answers: a market, an `Evidence` of each service by name, or that of the base where it is alone. Truth
+        is never looked at.
         """
-        base = self.plan(budget).base
-        if isinstance(items, Market):
-            self._check_prices(items)
-            items = items.evidence(items.service_index(self.services[base]))
-        return self.models[base].estimate(items.over(self.labels))
+        state = tuple(sorted({*self.plan(budget).base, *(self._number(name) for name in beside)}))
+        if state not in self.models:
+            raise FrugalError(f"This strategy asks nobody after {self.names(state)}: it stops there.")
+        if isinstance(answers, Market):
+            self._check_prices(answers)
+            answers = {name: answers.evidence(answers.service_index(name)) for name in self._named(state)}
+        elif isinstance(answers, Evidence):
+            answers = {self.services[state[0]]: answers}
+        missing = [name for name in self._named(state) if name not in answers]
+        if missing:
+            raise FrugalError(f"The answers of {listed(missing)} are missing; give an Evidence for each.")
+        return self._estimated(state, [answers[name].over(self.labels) for name in self._named(state)])
 
-    def decide(self, items: Market | Evidence, budget: float) -> NDArray[np.int64]:
-        """The service to ask for each item, in order; the base's own number where none is needed."""
-        return self.selector(budget, len(items)).choose_all(self.estimate(items, budget))
+    def _estimated(self, state: State, answers: Sequence[Evidence]) -> NDArray[np.float64]:
+        return self.models[state].estimate(self.features.table(answers))
 
-    def answer(self, market: Market, choices: NDArray[np.int64], budget: float) -> csr_matrix:
-        """The combined label sets of the choices, over `answer_labels(market)`."""
-        return self._aligned(market).combined(self.models[self.plan(budget).base].combiners, choices)
+    def decide(self, market: Market, budget: float) -> NDArray[np.bool_]:
+        """(items, services): who is asked for each item, in order.
+
+        Of a service that is not asked for an item, no answer is looked at.
+        """
+        return self._decided(self._aligned(market), budget)[0]
+
+    def _decided(self, market: LabelMarket, budget: float) -> tuple[NDArray[np.bool_], float]:
+        """Who is asked, and the mean cost of an item."""
+        selector = self.selector(budget, len(market))
+        asked = selector.run(self._estimates(market, self.plan(budget)))
+        return asked, selector.spent / len(market)
+
+    def _estimates(self, market: LabelMarket, plan: CascadePlan) -> dict[State, NDArray[np.float64]]:
+        """At each state the estimates of the items that the plan may bring there; 0 for all others."""
+        tables: dict[State, NDArray[np.float64]] = {}
+        coming = {plan.base: np.arange(len(market))}
+        for step in range(self.steps):
+            following: dict[State, list[NDArray[np.int64]]] = {}
+            for state, rows in coming.items():
+                tables[state] = np.zeros((len(market), len(self.services)))
+                found = self._estimated(state, [_rows_of(market.evidence(k), rows) for k in state])
+                tables[state][rows] = found
+                chosen = best_choices(found, self.prices, state, plan.dual_price)
+                for service in np.unique(chosen[chosen >= 0]).tolist():
+                    following.setdefault(joined(state, service), []).append(rows[chosen == service])
+            if step + 1 < self.steps:
+                coming = {
+                    state: np.sort(np.concatenate(parts))
+                    for state, parts in following.items()
+                    if state in self.models
+                }
+        return tables
+
+    def answer(self, market: Market, asked: NDArray[np.bool_]) -> csr_matrix:
+        """The combined label sets of who was asked, over `answer_labels(market)`."""
+        market = self._aligned(market)
+        if asked.shape != (len(market), len(self.services)):
+            raise FrugalError(
+                f"Strategy.answer: asked is {asked.shape}; give what `decide` returns for this market."
+            )
+        found, rows = [market.truth[:0]], []
+        for who in np.unique(asked, axis=0):
+            rows.append(np.flatnonzero(np.all(asked == who, axis=1)))
+            state = tuple(np.flatnonzero(who).tolist())
+            found.append(self.combiner(state).apply([take_rows(market.scores[k], rows[-1]) for k in state]))
+        order = np.argsort(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
+        return take_rows(vstack(found, format="csr"), order)
 
     def answer_labels(self, market: Market) -> NDArray[np.str_]:
         """The names of the columns of `answer`: the labels learnt from, then those new in this market."""
-        return self._aligned(market).evidence(0).labels
+        return self._aligned(market).labels
 
     def evaluate(self, market: Market, budget: float) -> Evaluation:
-        """Decides without the truth, then looks what the choices were worth.
+        """Decides without the truth, then looks what the answers were worth.
 
         Items that the strategy was trained on flatter it: they are warned of.
         """
-        self._check_prices(market)
+        own = self._aligned(market)
         self._warn_of_training_items(market)
-        model = self.models[self.plan(budget).base]
-        estimates = model.estimates(self._aligned(market), self.metric)
-        choices = self.selector(budget, len(market)).choose_all(estimates.estimated)
-        return Evaluation(choices, float(estimates.reached(choices).mean()), estimates.cost(choices))
+        asked, cost = self._decided(own, budget)
+        reached = set_metric(own.truth, self.answer(own, asked), self.metric)
+        return Evaluation(asked, float(reached.mean()), cost)
 
     def _check_prices(self, market: Market) -> None:
         theirs = [float(market.prices[market.service_index(service)]) for service in self.services]
         if not np.allclose(theirs, self.prices, rtol=1e-9, atol=0):
             raise FrugalError(
-                f"Market {market.name} has the prices {_named(self.services, theirs)}, but the strategy was "
-                f"made for {_named(self.services, self.prices)}; give the market those prices, or take "
+                f"Market {market.name} has the prices {_priced(self.services, theirs)}, but the strategy was "
+                f"made for {_priced(self.services, self.prices)}; give the market those prices, or take "
                 "strategy.with_prices({...}) for the new ones."
             )
 
@@ -246,95 +280,70 @@ class Strategy:
                 stacklevel=3,
             )
 
-    def _aligned(self, market: Market) -> Market:
+    def _aligned(self, market: Market) -> LabelMarket:
         """The market with this strategy's services and labels first; labels it never saw come after them."""
+        self._check_prices(market)
         own = market if market.services == self.services else market.with_services(self.services)
         return own.over(self.labels)
 
+    def combiner(self, state: State) -> Combiner:
+        if state not in self.combiners:
+            raise FrugalError(
+                f"This strategy never asks {self.names(state)} together, and cannot combine their answers; "
+                "give what `decide` returns."
+            )
+        return self.combiners[state]
+
+    def _number(self, name: str) -> int:
+        if name not in self.services:
+            raise FrugalError(f"This strategy has no service '{name}'; it knows {listed(self.services)}.")
+        return self.services.index(name)
+
+    def _named(self, state: State) -> list[str]:
+        return [self.services[service] for service in state]
+
+    def names(self, state: State) -> str:
+        """The services of a state, for people."""
+        return " + ".join(self._named(state)) if state else "nobody"
+
     def save(self, path: str | Path) -> None:
         """One `.npz` of plain arrays."""
-        described, arrays = {}, {}
-        for base, model in self.models.items():
-            described[str(base)], parts = model.to_arrays(f"model{base}.")
-            arrays |= parts | self.training[base].to_arrays(f"training{base}.")
-        header = {
-            "format": FORMAT,
-            "services": list(self.services),
-            "labels": self.labels.tolist(),
-            "metric": self.metric,
-            "made": self.made.to_dict(),
-            "plans": [asdict(plan) for plan in self.plans.values()],
-            "models": described,
-        }
-        text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
-        with replacing(path) as temporary, temporary.open("wb") as handle:
-            arrays |= {"prices": np.asarray(self.prices, np.float64)} | self.ids.to_arrays()
-            np.savez_compressed(handle, header=text, **arrays)
+        write_parts(self.parts, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> "Strategy":
-        """Reads what `save` wrote; a file of another kind, or a damaged one, is named as such."""
+    def load(cls, path: str | Path) -> "Strategy | PerCallStrategy":
+        """Reads what `save` wrote, by any method; another file, or a damaged one, is named as such."""
         with open_arrays(
             path, f"strategy file of format {FORMAT}", "train and save the strategy again"
         ) as file:
-            return _unpack(file)
+            if file.format() == PerCallStrategy.FORMAT:
+                return PerCallStrategy.read(file)
+            return cls(read_parts(file))
 
 
-def _unpack(file: ArrayFile) -> Strategy:
-    header = file.header(FORMAT)
-    services = tuple(header.names("services", most=MAX_SERVICES))
-    prices = file.prices(len(services))
-    plans = [Plan.from_dict(row, priced=True) for row in header.rows("plans")]
-    models = {
-        base: AccuracyModel.from_arrays(described, file.group(f"model{base}."), prices)
-        for base, described in header.numbered("models", most=len(services))
-    }
-    labels = text_array("its labels", header.names("labels"))
-    strategy = Strategy(
-        services,
-        prices,
-        labels,
-        header.text("metric"),
-        plans,
-        models,
-        made=Made.from_dict(header.take("made")),
-        training={b: Training.read(file, f"training{b}.", b, prices) for b in models},
-        ids=ItemIds.read(file),
+def suitable_method(market: Market, base: str | Sequence[str] | None) -> str:
+    """per_call where answers have a quality instead of labels, where calls have costs of their own, and where
+    nobody is asked first; else plus."""
+    return PER_CALL if is_per_call(market, base) else PLUS
+
+
+def fit_per_call(market: Market, wanted: Wanted) -> PerCallStrategy:
+    if (wanted.delta, wanted.combiner, wanted.steps) != (DELTA, None, None):
+        raise FrugalError(f"{WHERE}: delta, combiner and steps are not settings of method '{PER_CALL}'.")
+    return PerCallStrategy.fit(
+        market,
+        wanted.budgets,
+        base=wanted.base,
+        learning=wanted.learning,
+        unit=wanted.unit,
+        **wanted.settings,
     )
-    header.done()
-    _check_parts(strategy, len(plans))
-    return strategy
 
 
-def _check_parts(strategy: Strategy, plans: int) -> None:
-    """That the parts of a file belong together."""
-    checks = {
-        f"its metric must be one of {listed(METRICS)}": strategy.metric in METRICS,
-        "it has two plans for one budget": len(strategy.plans) == plans,
-        "a plan has a base without a model": all(p.base in strategy.models for p in strategy.plans.values()),
-        "a plan's budget does not pay for its base": all(
-            strategy.prices[plan.base] <= plan.budget for plan in strategy.plans.values()
-        ),
-        "a model is not that of its base": all(
-            model.base == base and model.labels == len(strategy.labels)
-            for base, model in strategy.models.items()
-        ),
-        "what is kept of training is of other labels": all(
-            len(own.given) == len(strategy.labels) for own in strategy.training.values()
-        ),
-    }
-    for sentence, holds in checks.items():
-        if not holds:
-            raise FrugalError(sentence)
+def _rows_of(evidence: Evidence, rows: NDArray[np.int64]) -> Evidence:
+    given = None if evidence.given is None else evidence.given[rows]
+    return Evidence(take_rows(evidence.scores, rows), evidence.labels, given)
 
 
-def _budget_list(budgets: Sequence[float] | float) -> list[float]:
-    """One budget is a list of one."""
-    given = [budgets] if isinstance(budgets, Real | str) else list(budgets)
-    if not given:
-        raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
-    return given
-
-
-def _named(services: Sequence[str], prices: Sequence[float]) -> str:
+def _priced(services: Sequence[str], prices: Sequence[float]) -> str:
     return listed(f"{service} {price:g}" for service, price in zip(services, prices, strict=True))

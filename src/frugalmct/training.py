@@ -1,195 +1,223 @@
-"""What a strategy keeps of its training: how it was made, estimates to price anew, and which items it saw.
+"""What a strategy keeps of its training: estimates that plans are made from, and what they were worth.
 
-Estimates are kept as float32 and for at most `MOST_ROWS` items, of item ids only hashes are: a strategy stays
-a file of a few megabytes, from which nobody reads the training data.
+They are kept as float32 and for at most `MOST_ROWS` items: a strategy stays a file of a few megabytes.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.arrays import ArrayFile
-from frugalmct.errors import FrugalError, listed
-from frugalmct.estimates import Estimates
-from frugalmct.market import Evidence, LabelMarket, Market
-from frugalmct.model import Learning
-from frugalmct.sparse import set_sizes
-from frugalmct.values import Fields
+from frugalmct.cascade import Cascade, CascadePlan, State, reached
+from frugalmct.errors import FrugalError
+from frugalmct.market import LabelMarket
+from frugalmct.plans import DELTA
+from frugalmct.seeds import generator
+from frugalmct.sparse import entry_keys, set_sizes
+from frugalmct.splits import split
+from frugalmct.states import Combiner, StateFeatures, StateModel
 
-MOST_ROWS = 20_000
-MOST_IDS = 20_000
+MOST_ROWS, MOST_CELLS = 20_000, 2**24
+"""The most items, and the most numbers, that are kept of all states together."""
 
+FOLDS = 5
 
-@dataclass(frozen=True)
-class Made:
-    """What a strategy was made with.
-
-    features: the kind, None for the task's own; abstain: whether a silent service has no say (`silence`);
-    unit: what prices and budgets are in, a text such as `USD per 10,000 calls`, empty if it was not given;
-    period: when the answers were recorded, likewise.
-    """
-
-    market: str
-    task: str
-    items: int
-    predictor: str
-    features: str | None
-    labels_per_item: int | None
-    abstain: bool
-    seed: int
-    unit: str = ""
-    period: str = ""
-
-    @classmethod
-    def of(cls, market: Market, learning: Learning, unit: str) -> "Made":
-        return cls(
-            market=market.name,
-            task=market.task,
-            items=len(market),
-            predictor=learning.predictor,
-            features=learning.features,
-            labels_per_item=learning.labels_per_item,
-            abstain=learning.abstain,
-            seed=learning.seed,
-            unit=unit or market.settings.unit,
-            period=market.settings.period,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Made":
-        fields = Fields("what it was made with", values)
-        features = fields.take("features")
-        if features is not None and not isinstance(features, str):
-            raise FrugalError("what it was made with: features must be a text or null")
-        made = cls(
-            market=fields.text("market"),
-            task=fields.text("task"),
-            items=fields.whole("items", least=1),
-            predictor=fields.text("predictor"),
-            features=features,
-            labels_per_item=fields.optional_whole("labels_per_item", least=1),
-            abstain=fields.flag("abstain"),
-            seed=fields.whole("seed", most=2**63),
-            unit=fields.text("unit"),
-            period=fields.text("period") if "period" in fields else "",
-        )
-        fields.done()
-        return made
+Trials = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+"""Items that a dual price comes from, and items that it is tried on."""
 
 
-@dataclass(frozen=True, eq=False)
-class Training:
-    """Of one base: out-of-sample estimates of the training items, and how often it gave each label or none.
+class Given(NamedTuple):
+    """How often a base gave each label, (labels,), to how many items none, and how many items there were."""
 
-    given: (labels,) items for which the base gave the label; silent: items for which it gave none; items: how
-    many there were, of which `estimates` may hold fewer.
-    """
-
-    estimates: Estimates
-    given: NDArray[np.int64]
+    counts: NDArray[np.int64]
     silent: int
     items: int
 
     @classmethod
-    def of(cls, estimates: Estimates, evidence: Evidence) -> "Training":
-        items, labels = evidence.scores.shape
-        rows = np.arange(items) if items <= MOST_ROWS else np.linspace(0, items - 1, MOST_ROWS).astype(int)
-        return cls(
-            estimates.rows(rows),
-            np.bincount(evidence.scores.indices, minlength=labels).astype(np.int64),
-            int((np.diff(evidence.scores.indptr) == 0).sum()),
-            items,
-        )
+    def of(cls, market: LabelMarket, base: State) -> "Given":
+        answers = [market.scores[service] for service in base]
+        entries = np.unique(np.concatenate([entry_keys(matrix) for matrix in answers]))
+        said = np.any([set_sizes(matrix) > 0 for matrix in answers], axis=0)
+        labels = len(market.labels)
+        counts = np.bincount(entries % max(labels, 1), minlength=labels).astype(np.int64)
+        return cls(counts, int((~said).sum()), len(market))
 
-    def to_arrays(self, prefix: str) -> dict[str, np.ndarray]:
-        return {
-            f"{prefix}estimated": self.estimates.estimated.astype(np.float32),
-            f"{prefix}actual": self.estimates.actual.astype(np.float32),
-            f"{prefix}given": self.given.astype(np.int64),
-            f"{prefix}items": np.array([self.items, self.silent], dtype=np.int64),
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Training items, as far as they are kept: what was estimated of them out of sample, and what was true.
+
+    estimates: for each state at which it is decided whom to ask the (items, services) expected accuracies;
+    accuracy: for each state (items,) what its combined answer reached; given: of each base.
+    """
+
+    prices: NDArray[np.float64]
+    steps: int
+    estimates: Mapping[State, NDArray[np.float64]]
+    accuracy: Mapping[State, NDArray[np.float64]]
+    given: Mapping[State, Given]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.accuracy.values())))
+
+    def kept(self) -> "Training":
+        """As many of the items as a file may hold, spread evenly."""
+        most = most_rows(len(self.prices), len(self.estimates))
+        if len(self) <= most:
+            return self
+        rows = np.linspace(0, len(self) - 1, most).astype(np.int64)
+        estimates, accuracy = (
+            {state: values[rows] for state, values in part.items()}
+            for part in (self.estimates, self.accuracy)
+        )
+        return replace(self, estimates=estimates, accuracy=accuracy)
+
+    def of_states(
+        self, deciding: Iterable[State], states: Iterable[State], bases: Iterable[State]
+    ) -> "Training":
+        """What concerns these states, of as many items as may be kept."""
+        return replace(
+            self,
+            estimates={state: self.estimates[state] for state in deciding},
+            accuracy={state: self.accuracy[state] for state in states},
+            given={base: self.given[base] for base in bases},
+        ).kept()
+
+    def cascade(self, base: State) -> Cascade:
+        if base not in self._cascades:
+            self._cascades[base] = Cascade(self.prices, base, self.estimates, self.steps)
+        return self._cascades[base]
+
+    @cached_property
+    def _cascades(self) -> dict[State, Cascade]:
+        return {}
+
+    def base_cost(self, base: State) -> float:
+        return float(self.prices[list(base)].sum())
+
+    def reached(self, asked: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """(items,) the true accuracy of each item's combined answer."""
+        return reached(asked, self.accuracy)
+
+    def tried(self, cascade: Cascade, budget: float, delta: float, trials: Trials) -> NDArray[np.float64]:
+        """The true accuracy of what is chosen for each item that is tried, trial by trial."""
+        found = []
+        for priced_on, tried_on in trials:
+            dual_price = cascade.part(priced_on).dual_price(budget, delta)
+            asked = cascade.part(tried_on).route(budget, dual_price)
+            found.append(reached(asked, {state: own[tried_on] for state, own in self.accuracy.items()}))
+        return np.concatenate(found)
+
+    def best_base(self, budget: float, bases: Iterable[State], delta: float, trials: Trials) -> State:
+        """The base of the highest accuracy on trial, of those that the budget pays for."""
+        payable = [base for base in bases if self.base_cost(base) <= budget]
+        if len(payable) == 1:
+            return payable[0]
+        return max(payable, key=lambda base: self.tried(self.cascade(base), budget, delta, trials).mean())
+
+    def plan(
+        self, budget: float, bases: Sequence[State], deltas: Sequence[float], trials: Trials
+    ) -> CascadePlan:
+        """First the base, at the ordinary δ; then δ for that base: as the paper does, one after the other."""
+        usual = min(deltas, key=lambda delta: abs(delta - DELTA))
+        base = self.best_base(budget, bases, usual, trials)
+        delta, cascade = usual, self.cascade(base)
+        if len(deltas) > 1:
+            scores = {delta: float(self.tried(cascade, budget, delta, trials).mean()) for delta in deltas}
+            delta = max(deltas, key=lambda delta: (scores[delta], -abs(delta - DELTA)))
+        return CascadePlan(float(budget), base, delta, cascade.dual_price(budget, delta))
+
+    def rising(self, plans: Iterable[CascadePlan], trials: Trials) -> list[CascadePlan]:
+        """Where the plan of a lower budget did better on trial, it is followed: more money does no harm."""
+        best, highest, found = None, -np.inf, {}
+        for plan in sorted(plans, key=lambda plan: plan.budget):
+            score = float(self.tried(self.cascade(plan.base), plan.budget, plan.delta, trials).mean())
+            if score >= highest:
+                best, highest = plan, score
+            found[plan.budget] = replace(best, budget=plan.budget)
+        return [found[plan.budget] for plan in plans]
+
+    def to_arrays(self, models: Mapping[State, StateModel]) -> dict[str, np.ndarray]:
+        arrays = {
+            f"training.estimated{number}": self.estimates[state][:, list(models[state].outputs)]
+            for number, state in enumerate(sorted(self.estimates))
         }
-
-    @classmethod
-    def read(cls, file: ArrayFile, prefix: str, base: int, prices: NDArray[np.float64]) -> "Training":
-        shape = (None, len(prices))
-        parts = [
-            file.floats(f"{prefix}{name}", shape, dtype=np.float32, least=0, most=1)
-            for name in ("estimated", "actual")
-        ]
-        if len(parts[0]) != len(parts[1]) or not 0 < len(parts[0]) <= MOST_ROWS:
-            raise FrugalError(
-                f"{prefix}estimated and {prefix}actual must have as many rows, 1 to {MOST_ROWS}"
-            )
-        items, silent = file.wholes(f"{prefix}items", (2,)).tolist()
-        given = file.wholes(f"{prefix}given", (None,), most=items)
-        if not silent <= items or items < len(parts[0]):
-            raise FrugalError(f"{prefix}items must be how many there were, and how many of them were silent")
-        return cls(Estimates(base, prices, *parts), given, silent, items)
-
-
-class ItemIds:
-    """Hashes of item ids, the lowest `MOST_IDS` of them: enough to see whether others are among them."""
-
-    def __init__(self, hashes: NDArray[np.int64], complete: bool) -> None:
-        self.hashes, self.complete = hashes, complete
-
-    @classmethod
-    def of(cls, items: Iterable[str]) -> "ItemIds":
-        hashes = np.unique(_hashes(items))
-        return cls(hashes[:MOST_IDS], len(hashes) <= MOST_IDS)
-
-    def known(self, items: Iterable[str]) -> float:
-        """The share of these items that are among them; where not all were kept, of those that could be."""
-        asked = _hashes(items)
-        if not self.complete:
-            asked = asked[asked <= self.hashes[-1]]
-        return float(np.isin(asked, self.hashes).mean()) if len(asked) else 0.0
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {"ids.hashes": self.hashes, "ids.complete": np.array([self.complete], dtype=np.int64)}
-
-    @classmethod
-    def read(cls, file: ArrayFile) -> "ItemIds":
-        hashes = file.wholes("ids.hashes", (None,), most=2**63 - 1)
-        if not 0 < len(hashes) <= MOST_IDS or np.any(np.diff(hashes) <= 0):
-            raise FrugalError(f"ids.hashes must be 1 to {MOST_IDS} numbers in rising order")
-        return cls(hashes, bool(file.wholes("ids.complete", (1,), most=1)[0]))
-
-
-def _hashes(items: Iterable[str]) -> NDArray[np.int64]:
-    digests = (hashlib.blake2b(str(item).encode(), digest_size=8).digest() for item in items)
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64).__rshift__(1).astype(np.int64)
-
-
-def with_prices(training: Mapping[int, Training], prices: NDArray[np.float64]) -> dict[int, Training]:
-    """The same records at other prices."""
-    return {
-        base: replace(own, estimates=replace(own.estimates, prices=prices)) for base, own in training.items()
-    }
-
-
-def learning_for(market: Market, learning: Learning | None, settings: Mapping[str, Any]) -> Learning:
-    """How to learn from a market: as it says itself, unless `learning` is given; then settings change it."""
-    known = {field.name for field in fields(Learning)}
-    if unknown := [name for name in settings if name not in known]:
-        raise FrugalError(
-            f"Strategy.fit: there is no setting {listed(map(repr, unknown))}; known: {listed(sorted(known))}."
+        arrays["training.accuracy"] = np.column_stack(
+            [self.accuracy[state] for state in sorted(self.accuracy)]
         )
-    learning = replace(learning or Learning(**market.settings.learning()), **settings)
-    if learning.labels_per_item is None and "labels_per_item" not in settings and _one_label_each(market):
-        learning = replace(learning, labels_per_item=1)
-    return learning
+        arrays = {name: table.astype(np.float32) for name, table in arrays.items()}
+        for number, base in enumerate(sorted(self.given)):
+            given = self.given[base]
+            arrays[f"training.given{number}"] = given.counts.astype(np.int64)
+            arrays[f"training.items{number}"] = np.array([given.items, given.silent], dtype=np.int64)
+        return arrays
+
+    @classmethod
+    def read(
+        cls,
+        file: ArrayFile,
+        prices: NDArray[np.float64],
+        steps: int,
+        bases: Iterable[State],
+        models: Mapping[State, StateModel],
+        states: Iterable[State],
+        labels: int,
+    ) -> "Training":
+        states, limits = sorted(states), {"dtype": np.float32, "least": 0, "most": 1}
+        accuracy = file.floats("training.accuracy", (None, len(states)), **limits)
+        most = most_rows(len(prices), len(models))
+        if not 0 < len(accuracy) <= most:
+            raise FrugalError(f"training.accuracy must have 1 to {most} rows")
+        estimates = {}
+        for number, state in enumerate(sorted(models)):
+            shape = (len(accuracy), len(models[state].outputs))
+            table = file.floats(f"training.estimated{number}", shape, **limits)
+            estimates[state] = models[state].wide(table)
+        given = {base: _read_given(file, number, labels) for number, base in enumerate(sorted(bases))}
+        return cls(prices, steps, estimates, dict(zip(states, accuracy.T, strict=True)), given)
 
 
-def _one_label_each(market: Market) -> bool:
-    """Whether truth and answers never have two labels: then two answers together must not either."""
-    return isinstance(market, LabelMarket) and all(
-        set_sizes(sets).max(initial=0) <= 1 for sets in (market.truth, *market.scores)
-    )
+def most_rows(services: int, states: int) -> int:
+    """How many items are kept at most."""
+    return max(min(MOST_ROWS, MOST_CELLS // (services * max(states, 1))), 1)
+
+
+def _read_given(file: ArrayFile, number: int, labels: int) -> Given:
+    items, silent = file.wholes(f"training.items{number}", (2,)).tolist()
+    if not silent <= items or not items:
+        raise FrugalError(
+            f"training.items{number} must be how many there were, and how many of them were silent"
+        )
+    return Given(file.wholes(f"training.given{number}", (labels,), most=items), silent, items)
+
+
+class Learnt(NamedTuple):
+    """What a method learns of a market."""
+
+    features: StateFeatures
+    combiners: Mapping[State, Combiner]
+    models: Mapping[State, StateModel]
+    training: Training
+
+
+def fold_numbers(items: int, seed: int) -> NDArray[np.int64]:
+    """(items,) the fold of each, at random and all but equally many in each."""
+    return generator(seed, "plus folds").permutation(items) % min(FOLDS, items)
+
+
+@lru_cache(maxsize=4)
+def folds(items: int, seed: int) -> Trials:
+    """Each fold at the dual price of the others."""
+    fold = fold_numbers(items, seed)
+    parts = [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in np.unique(fold)]
+    return tuple(parts) if len(parts) > 1 else ((np.arange(items), np.arange(items)),)
+
+
+def held_out(items: int, seed: int, market: str) -> Trials:
+    """The paper's: a fifth of the items at random, at the dual price of the others."""
+    parts = split(items, train_share=0.8, seed=seed, dataset=market)
+    return [(np.setdiff1d(np.arange(items), parts.test), parts.test)]

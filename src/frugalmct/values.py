@@ -16,6 +16,8 @@ from frugalmct.errors import FrugalError, listed
 
 # numpy pads every text of an array to the longest one: a single endless name would cost gigabytes.
 MAX_TEXT = 500
+MAX_LONG_TEXT = 16 * 2**20
+"""Bytes of a text that is no name, such as a prompt: those of the longest line that is read."""
 MAX_SERVICES = 1000
 MAX_JSON_BYTES = 16 * 2**20
 """The largest JSON header or file that we read back; decoded it takes at most 30 times as much."""
@@ -197,13 +199,6 @@ class Fields:
         if type(values) is not list or not values:
             raise self._fault(name, f"is {shown(values)}; it must be a list with at least one entry")
         return values
-
-    def numbered(self, name: str, most: int = MAX_SERVICES) -> Iterator[tuple[int, Any]]:
-        """The entries of an object whose keys are whole numbers, at least one."""
-        values = self.take(name)
-        if type(values) is not dict or not values:
-            raise self._fault(name, f"is {shown(values)}; it must be an object with at least one entry")
-        return numbered(f"{self.what}: {name}", values, most)
 
     def flag(self, name: str, default: bool | None = None) -> bool:
         value = self.take(name) if default is None or name in self._left else default

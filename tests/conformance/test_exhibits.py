@@ -17,6 +17,7 @@ from small_run import SmallRun
 
 import frugalmct.paper.exhibits
 import frugalmct.paper.studies
+from frugalmct.paper.columns import Column
 from frugalmct.paper.exhibit import SECTIONS, STAGES, STUDY, Exhibit, draw, load_exhibit, rows_of
 from frugalmct.paper.exhibits.registry import EXHIBITS, all_exhibits
 from frugalmct.paper.jobs.times import job_times
@@ -298,14 +299,17 @@ def test_it_is_made_from_a_runs_files(exhibit, small_run):
     assert bool(made.figures) == bool(exhibit.plot or exhibit.plot_each)
     assert exhibit.reading(table) and isinstance(exhibit.shown(table), pd.DataFrame)
     for column in exhibit.columns:
-        assert is_of_kind(table[column.name].dropna(), column.kind), column
+        assert is_of_kind(table[column.name].dropna(), column), column
 
 
-def is_of_kind(values: pd.Series, kind: str) -> bool:
+def is_of_kind(values: pd.Series, column: Column) -> bool:
+    kind = column.kind
     if kind == "flag":
         return set(values.astype(str)) <= {"True", "False"}
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
     if kind == "text":
         return not numeric or values.empty
-    # A share may be a difference of two: never more than 1 either way.
-    return values.empty or (numeric and (kind == "number" or values.abs().max() <= 1 + 1e-9))
+    # A share may be a difference of two: never more than 1 either way. Only a cost can be more than twice
+    # another, so that a saving is a loss of more than all.
+    least = -np.inf if column.name.startswith("saving") else -1 - 1e-9
+    return values.empty or (numeric and (kind == "number" or values.between(least, 1 + 1e-9).all()))

@@ -46,11 +46,26 @@ def test_a_mistake_in_the_data_is_told_on_the_console_and_traced_in_the_log(fini
             '{"id": "last", "truth": ["x"], "predictions": {"free": [], "fair": [], "dear": [["x", 7]]}}\n'
         )
     output = broken.run("--", "results/markets/own.npz", "results/markets/PASCAL.npz", succeed=False)
-    assert "own.jsonl, line 4001: dear, entry 1: the score is 7; it must be a number in [0, 1]." in output
+    sentence = "own.jsonl, line 4001: dear, entry 1: the score is 7; it must be a number in [0, 1]."
+    assert output.splitlines()[-1] == sentence, "after all that Snakemake says of it"
     assert "Traceback" not in output
     assert "Traceback" in (broken.folder / "results/logs/make_market/own.log").read_text(encoding="utf-8")
     assert (broken.folder / "results/markets/PASCAL.npz").exists(), "what does not depend on it is made"
     assert not (broken.folder / "results/markets/own.npz").exists()
+
+
+def test_what_is_rarely_meant_is_said_at_once_and_on_the_report(finished):
+    few = finished.beside("few")
+    own = few.folder / "own.jsonl"
+    own.write_text("".join(own.read_text(encoding="utf-8").splitlines(keepends=True)[:80]), encoding="utf-8")
+    config = "only: [own]\nscale: 1\ndatasets: {own: {budgets: [1, 5, 400]}}"
+    output = few.run("--", "results/report.html", "results/headlines/own.txt", config=config)
+    ample = "own: Of the budgets, 400 cannot be spent: the two most expensive services together cost 17.5."
+    rare = "With 40 test items chance decides, and no headline is given below 50; record more items."
+    assert output.index(f"Warning: {ample}") < output.index("Building DAG of jobs")
+    assert output.count(f"Warning: own: {rare}") == 1 and f"own is done. {rare}" in output
+    report = (few.folder / "results/report.html").read_text(encoding="utf-8")
+    assert ample in report and f"own: {rare}" in report
 
 
 def test_tiny_stays_on_top_of_the_projects_config():

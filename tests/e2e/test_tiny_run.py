@@ -77,6 +77,7 @@ def test_frugalmct_is_never_over_budget_and_close_to_offline(finished):
         if row["method"] in (
             "frugalmct_online",
             "frugalmct_offline",
+            "frugalmct_plus",
             "frugalml",
             "random_mix",
             "dap",

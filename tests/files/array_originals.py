@@ -63,9 +63,10 @@ def _use_strategy(strategy: Strategy) -> None:
     prices = dict(zip(strategy.services, strategy.prices.tolist(), strict=True))
     market = replace(market, prices=np.array([prices[service] for service in market.services]))
     for budget in strategy.plans:
-        choices = strategy.decide(market, budget)
-        assert np.all((choices >= 0) & (choices < len(strategy.services)))
-        strategy.answer(market, choices, budget)
+        asked = strategy.decide(market, budget)
+        assert asked[:, list(strategy.plan(budget).base)].all()
+        strategy.answer(market, asked)
+    strategy.with_prices({}, budgets=[max(strategy.plans)])
 
 
 def _use_split(parts: Split) -> None:
@@ -83,6 +84,7 @@ KINDS = {
     "split": Kind(Split.load, Split.save, _use_split),
     "estimates": Kind(RepetitionEstimates.load, RepetitionEstimates.save, _use_estimates),
     "strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
+    "paper strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
 }
 
 
@@ -97,6 +99,9 @@ def make_originals() -> dict[str, Any]:
         "split": parts,
         "estimates": RepetitionEstimates.fit(market, parts, combination, learning),
         "strategy": Strategy.fit(market, [0.5, 6.5, 11.0], base="cheap", learning=learning),
+        "paper strategy": Strategy.fit(
+            market, [0.5, 6.5, 11.0], method="paper", base="cheap", learning=learning
+        ),
     }
 
 

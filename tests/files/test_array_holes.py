@@ -127,17 +127,17 @@ def test_as_many_zeros_as_a_small_file_may_hold(good, tmp_path, name):
 def test_a_strategy_that_declares_400_million_columns(good, tmp_path):
     members = good("strategy")
     value = header(members)
-    for model in value["models"].values():
-        # With what the summary and the market's own two features add, the sum is right.
-        model["predictor"]["columns"], model["labels"] = 400_000_005, 400_000_000
+    for state in value["states"]:
+        if state["model"]:
+            state["model"]["predictor"]["columns"] = 400_000_005
     found = load("strategy", written(tmp_path, with_header(members, value)), "_use_strategy(found)")
-    assert "is not that of its base" in found["said"]
+    assert "wants 400000005 columns, which its features do not give" in found["said"]
     wide = io.BytesIO()
     description = {"descr": "<f4", "fortran_order": False, "shape": (1, 400_000_000)}
     np.lib.format.write_array_header_1_0(wide, description)
     content = with_zeros(
-        {name: content for name, content in members.items() if name != "model0.values.npy"},
-        "model0.values.npy",
+        {name: content for name, content in members.items() if name != "state0.model.values.npy"},
+        "state0.model.values.npy",
         wide.getvalue(),
         1_600_000_000,
     )
@@ -145,15 +145,24 @@ def test_a_strategy_that_declares_400_million_columns(good, tmp_path):
     assert "unpack to 1,6" in found["said"] and found["peak_mib"] < MIB_ALLOWED
 
 
+def test_a_strategy_that_keeps_very_many_training_items(good, tmp_path):
+    """Of many states with few numbers each, all services' numbers are made: they must fit, too."""
+    members = good("strategy")
+    rows = {"training.accuracy.npy": npy(np.zeros((20_001, 4), np.float32))}
+    found = load("strategy", written(tmp_path, members | rows))
+    assert "training.accuracy must have 1 to 20000 rows" in found["said"]
+    assert found["peak_mib"] < MIB_ALLOWED
+
+
 def test_a_strategy_of_very_many_trees_or_columns(good, tmp_path):
     members = good("strategy")
     value = header(members)
-    value["models"]["0"]["predictor"]["details"]["trees"] = 2_000_000
-    many = {"model0.roots.npy": npy(np.zeros(2_000_000, np.int32))}
+    value["states"][0]["model"]["predictor"]["details"]["trees"] = 2_000_000
+    many = {"state0.model.roots.npy": npy(np.zeros(2_000_000, np.int32))}
     path = written(tmp_path, with_header(members, value) | many)
     found = load("strategy", path, "_use_strategy(found)")
     assert "more than 20,000 trees" in found["said"] and found["peak_mib"] < MIB_ALLOWED
-    wide = {"model0.columns.npy": npy(np.zeros(5_000_000, np.int32))}
+    wide = {"state0.model.columns.npy": npy(np.zeros(5_000_000, np.int32))}
     found = load("strategy", written(tmp_path, members | wide), "_use_strategy(found)")
     assert "columns are not in rising order" in found["said"] and found["peak_mib"] < MIB_ALLOWED
 
@@ -206,7 +215,10 @@ def test_labels_given_twice(good, tmp_path):
 
 
 STRATEGIES = {
-    "no models": (lambda h: h.update(models={}), "models is an object; it must be an object with at least"),
+    "no states": (
+        lambda h: h.update(states=[]),
+        "states is a list of 0; it must be a list with at least one",
+    ),
     "no plans": (lambda h: h.update(plans=[]), "plans is a list of 0; it must be a list with at least one"),
     "a plan that is none": (lambda h: h.update(plans=[6.5]), "a plan is 6.5 where an object was expected"),
     "a plan without base": (lambda h: h["plans"][0].pop("base"), "a plan has no 'base'"),
@@ -215,53 +227,70 @@ STRATEGIES = {
         lambda h: h["plans"][0].update(dual_price="1"),
         "a plan: dual_price is '1'; it must be a number",
     ),
-    "a plan of another base": (lambda h: h["plans"][0].update(base=2), "a plan has a base without a model"),
+    "a base that is a number": (
+        lambda h: h["plans"][0].update(base=2),
+        "it must be a list of service numbers",
+    ),
+    "a plan of another base": (
+        lambda h: h["plans"][0].update(base=[2]),
+        "a plan's base is a state without a model",
+    ),
     "two plans of one budget": (lambda h: h["plans"].append(h["plans"][0]), "two plans for one budget"),
-    "a key that is not its base": (
-        lambda h: h["models"]["0"]["combiners"].update(base=1),
-        "a model is not that of its base",
+    "a state twice": (lambda h: h["states"][1].update(state=[0]), "it has the state [0] twice"),
+    "a state out of range": (
+        lambda h: h["states"][0].update(state=[3]),
+        "not a sorted tuple of some of the 3",
     ),
-    "a key out of range": (
-        lambda h: h["models"].update({"3": h["models"]["0"]}),
-        "not a whole number below 3",
+    "a state nobody comes to": (
+        lambda h: h["states"][1].update(state=[1, 2]),
+        "a state that it can come to is missing",
     ),
-    "a key spelt otherwise": (lambda h: h["models"].update({"00": {}}), "'00' is not a whole number below 3"),
-    "fewer combiners": (
-        lambda h: h["models"]["0"]["combiners"].update(weight=[1.0], threshold=[0.5]),
-        "a model is of 1 and 3 services, not 3",
+    "no stopping": (
+        lambda h: h["states"][0]["model"].update(outputs=[1, 2]),
+        "the model of state [0] does not fit its outputs",
     ),
     "weights as text": (
-        lambda h: h["models"]["0"]["combiners"].update(weight=["1", "1", "1"]),
-        "combiners: weight is '1'; it must be a number",
+        lambda h: h["states"][0]["combiner"].update(weight="1"),
+        "a combiner: weight is '1'; it must be a number",
+    ),
+    "weights beyond 1": (lambda h: h["states"][0]["combiner"].update(weight=2), "weight is 2"),
+    "a combiner by another name": (
+        lambda h: h["states"][0]["combiner"].update(combiner="pickle"),
+        "the combiner of 1 services is 'pickle'",
+    ),
+    "more steps": (lambda h: h.update(steps=9), "steps is 9"),
+    "a method of its own": (
+        lambda h: h["made"].update(method="magic"),
+        "its method must be one of paper, plus",
     ),
     "a metric of its own": (lambda h: h.update(metric="luck"), "its metric must be one of accuracy"),
     "spaCy from a path": (
-        lambda h: h["models"]["0"]["features"].update(kind="spacy:/tmp/model"),
+        lambda h: h["features"].update(kind="spacy:/tmp/model"),
         "Unknown features 'spacy:/tmp/model'",
     ),
     "spaCy by any name": (
-        lambda h: h["models"]["0"]["features"].update(kind="spacy:os"),
+        lambda h: h["features"].update(kind="spacy:os"),
         "Unknown features 'spacy:os'",
     ),
     "labels that are numbers": (lambda h: h.update(labels=[1, 2, 3, 4, 5]), "labels: one is 1; it must be"),
     "a label twice": (lambda h: h.update(labels=["a", "b", "c", "a", "d"]), "labels: 'a' is given twice"),
-    "fewer labels": (lambda h: h["labels"].pop(), "a model is not that of its base"),
+    "fewer labels": (lambda h: h["labels"].pop(), "which its features do not give"),
 }
 
 
 @pytest.mark.parametrize("fault", STRATEGIES)
 def test_strategies_whose_parts_do_not_belong_together(good, tmp_path, fault):
     change, words = STRATEGIES[fault]
-    members = good("strategy")
+    members = good("paper strategy")
     value = header(members)
     change(value)
-    assert words in refused("strategy", written(tmp_path, with_header(members, value)))
+    assert words in refused("paper strategy", written(tmp_path, with_header(members, value)))
 
 
 def test_a_strategy_that_names_a_spacy_model_loads_without_spacy(good, tmp_path):
     members = good("strategy")
     value = header(members)
-    value["models"]["0"]["features"]["kind"] = "spacy:en_core_web_md"
+    value["features"]["kind"] = "spacy:en_core_web_md"
     path = written(tmp_path, with_header(members, value))
     found = load("strategy", path, "[name for name in __import__('sys').modules if 'spacy' in name]")
     assert found["said"] == "[]"
@@ -357,7 +386,7 @@ PIECES = ["{}", "[]", '{"a":1}', "[[[[0]]]]", "1.5"]
 @pytest.mark.parametrize("piece", ["%d", *(pytest.param(piece, marks=pytest.mark.slow) for piece in PIECES)])
 def test_the_longest_header(good, tmp_path, piece):
     """16 MiB of JSON in the place of a strategy's labels."""
-    start, end = b'{"format": "frugalmct-strategy-3", "services": ["a"], "labels": [', b"0]}"
+    start, end = b'{"format": "frugalmct-strategy-4", "services": ["a"], "labels": [', b"0]}"
     room = 16 * 2**20 - 200
     if piece == "%d":
         body = b"".join(b'"%d",' % (10**6 + n) for n in range(room // 10))

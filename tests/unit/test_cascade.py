@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from frugalmct.cascade import Cascade, CascadePlan, CascadeSelector, best_choices, joined, reached
+from frugalmct.cascade import NEVER, Cascade, CascadeSelector, best_choices, joined, reached
 from frugalmct.errors import FrugalError
 from frugalmct.select.dual import dual_price
 from frugalmct.select.online import OnlineSelector
@@ -21,7 +21,8 @@ def tables(items, seed=0, states=STATES):
     found = {}
     for state in states:
         stop = 0.3 + 0.15 * len(state) + 0.2 * draw.random(items)
-        found[state] = np.column_stack([stop, stop[:, None] + 0.3 * draw.random((items, 4)) - 0.05])
+        found[state] = stop[:, None] + 0.3 * draw.random((items, 4)) - 0.05
+        found[state][:, list(state)] = stop[:, None]
     return found
 
 
@@ -31,7 +32,8 @@ def by_hand(estimates, start, multiplier, item, steps):
         if state not in estimates:
             break
         row = estimates[state][item]
-        values = {None: row[0]} | {k: row[1 + k] - multiplier * PRICES[k] for k in range(4) if k not in state}
+        stop = {None: row[state[0]]}
+        values = stop | {k: row[k] - multiplier * PRICES[k] for k in range(4) if k not in state}
         best = max(values, key=lambda k: values[k])
         if best is None:
             break
@@ -50,7 +52,8 @@ def test_a_walk_is_that_of_each_item_alone(start, steps):
         assert states == [by_hand(estimates, start, multiplier, item, steps) for item in range(200)]
         np.testing.assert_allclose(walk.cost, [PRICES[list(state)].sum() for state in states])
         part = np.array([7, 3, 150])
-        np.testing.assert_array_equal(cascade.walk(multiplier, part).asked, walk.asked[part])
+        np.testing.assert_array_equal(cascade.rows(part).walk(multiplier).asked, walk.asked[part])
+        assert cascade.mean_cost(multiplier) == pytest.approx(walk.cost.mean())
 
 
 def test_the_price_spends_the_budget_and_no_more():
@@ -64,52 +67,75 @@ def test_the_price_spends_the_budget_and_no_more():
 
 def test_one_step_is_the_papers_selector():
     estimates = tables(800)
-    accuracy = estimates[0,][:, 1:].copy()
-    accuracy[:, 0] = estimates[0,][:, 0]
+    accuracy = estimates[0,]
     multiplier = dual_price(Problem(accuracy, PRICES, 0, 6.0), delta=0.01)
     theirs = OnlineSelector(PRICES, 0, 6.0, 800, multiplier).choose_all(accuracy)
-    ours = CascadeSelector(PRICES, (CascadePlan((0,), multiplier),), 6.0, 800, steps=1).run(estimates)
+    ours = CascadeSelector(PRICES, (0,), 6.0, 800, multiplier, steps=1).run(estimates)
     asked = np.zeros((800, 4), dtype=bool)
     asked[:, 0] = asked[np.arange(800), theirs] = True
     np.testing.assert_array_equal(ours, asked)
     cascade = Cascade(PRICES, (0,), estimates, steps=1)
-    assert cascade.dual_price(6.0, 0.01) == pytest.approx(multiplier, rel=1e-6)
+    assert cascade.dual_price(6.0, 0.01) == pytest.approx(multiplier, rel=1e-12)
+    part = np.arange(0, 800, 3)
+    theirs = dual_price(Problem(accuracy[part], PRICES, 0, 6.0), delta=0.01)
+    assert cascade.rows(part).dual_price(6.0, 0.01) == pytest.approx(theirs, rel=1e-12)
 
 
-@pytest.mark.parametrize("starts", [((0,),), ((0,), (1, 2)), ((2,), (0,))])
-def test_never_over_budget_whatever_is_wanted(starts):
-    """A dual_price of 0 wants everything, for every item; hard items first."""
-    estimates, draw = tables(300), np.random.default_rng(1)
-    for budget in (10.0, 11.3, 17.0):
-        selector = CascadeSelector(PRICES, tuple(CascadePlan(s, 0.0) for s in starts), budget, 300)
-        asked = selector.run(estimates, draw.integers(0, len(starts), 300))
+@pytest.mark.parametrize("start", [(0,), (1, 2), (2,)])
+def test_never_over_budget_whatever_is_wanted(start):
+    """A dual price of 0 wants everything, for every item."""
+    estimates, cost = tables(300), PRICES[list(start)].sum()
+    for budget in (cost + 0.5, cost + 2.3, cost + 7.0):
+        selector = CascadeSelector(PRICES, start, budget, 300, 0.0)
+        asked = selector.run(estimates)
         assert (asked @ PRICES).sum() <= 300 * budget * (1 + 1e-9)
         assert selector.spent == pytest.approx((asked @ PRICES).sum())
         assert (asked @ PRICES).sum() > 300 * budget - 15, "what is left does not pay for one call more"
-        assert asked.any(axis=1).all(), "every item is answered"
+        assert asked[:, list(start)].all(), "every item is answered"
 
 
 def test_many_items_at_once_are_decided_as_one_by_one():
-    estimates, which = tables(300), np.random.default_rng(2).integers(0, 2, 300)
-    plans = (CascadePlan((0,), 0.01), CascadePlan((1, 2), 0.005))
-    together = CascadeSelector(PRICES, plans, 12.0, 300)
-    apart = CascadeSelector(PRICES, plans, 12.0, 300)
-    alone = [
-        apart.run({state: table[[item]] for state, table in estimates.items()}, which[[item]])
-        for item in range(300)
-    ]
-    np.testing.assert_array_equal(together.run(estimates, which), np.concatenate(alone))
+    estimates = tables(300)
+    together = CascadeSelector(PRICES, (0,), 12.0, 300, 0.005)
+    apart = CascadeSelector(PRICES, (0,), 12.0, 300, 0.005)
+    alone = [apart.run({state: table[[item]] for state, table in estimates.items()}) for item in range(300)]
+    np.testing.assert_array_equal(together.run(estimates), np.concatenate(alone))
     assert together.spent == pytest.approx(apart.spent) and together.spent > 300 * 12.0 - 15
 
 
 def test_with_money_to_spare_the_selector_walks_as_planned():
-    estimates = tables(250)
-    plans = (CascadePlan((0,), 0.02), CascadePlan((1,), 0.01))
-    which = np.arange(250) % 2
-    asked = CascadeSelector(PRICES, plans, 100.0, 250).run(estimates, which)
-    for number, plan in enumerate(plans):
-        planned = Cascade(PRICES, plan.start, estimates).walk(plan.dual_price).asked
-        np.testing.assert_array_equal(asked[which == number], planned[which == number])
+    cascade = Cascade(PRICES, (0,), tables(250))
+    np.testing.assert_array_equal(cascade.route(100.0, 0.02), cascade.walk(0.02).asked)
+
+
+def test_what_is_expected_is_the_last_estimate_that_was_decided_by():
+    estimates = tables(200)
+    walk = Cascade(PRICES, (0,), estimates).walk(0.01)
+    for item in range(200):
+        state, expected = (0,), None
+        for _ in range(2):
+            service = int(best_choices(estimates[state][[item]], PRICES, state, 0.01)[0])
+            expected = estimates[state][item, service if service >= 0 else state[0]]
+            if service < 0:
+                break
+            state = joined(state, service)
+        assert walk.expected[item] == expected
+
+
+def test_a_service_left_out_is_never_asked_and_the_rest_goes_on():
+    cascade = Cascade(PRICES, (0,), tables(200))
+    asked = cascade.without(2).walk(0.0).asked
+    assert not asked[:, 2].any() and asked[:, 1].any() and asked[:, 3].any()
+    rest = {
+        state: np.delete(table, 2, axis=1) for state, table in cascade.estimates.items() if 2 not in state
+    }
+    renamed = {tuple(k - (k > 2) for k in state): table for state, table in rest.items()}
+    alone = Cascade(np.delete(PRICES, 2), (0,), renamed).walk(0.0).asked
+    np.testing.assert_array_equal(np.delete(asked, 2, axis=1), alone)
+    one = Cascade(PRICES, (0,), tables(200), steps=1).without(2)
+    hidden = one.estimates[0,].copy()
+    hidden[:, 2] = 0.0
+    assert one.dual_price(6.0) == pytest.approx(dual_price(Problem(hidden, PRICES, 0, 6.0), 0.0))
 
 
 def test_reached_looks_up_each_items_own_state():
@@ -120,8 +146,10 @@ def test_reached_looks_up_each_items_own_state():
 
 def test_ties_stop_or_ask_the_cheapest():
     prices = np.array([2.0, 3.0, 1.0])
-    assert best_choices(np.array([[0.5, 0.5, 0.5, 0.5]]), prices, (0,), 0.0).tolist() == [-1]
-    assert best_choices(np.array([[0.1, 0.9, 0.5, 0.5]]), prices, (0,), 0.0).tolist() == [2]
+    assert best_choices(np.array([[0.5, 0.5, 0.5]]), prices, (0,), 0.0).tolist() == [-1]
+    assert best_choices(np.array([[0.1, 0.5, 0.5]]), prices, (0,), 0.0).tolist() == [2]
+    assert best_choices(np.array([[0.0, NEVER, NEVER]]), prices, (0,), 0.0).tolist() == [-1]
+    assert best_choices(np.array([[0.4, 0.4, 0.5]]), prices, (0, 1), 0.2).tolist() == [-1]
 
 
 def test_mistakes_are_said():
@@ -133,8 +161,8 @@ def test_mistakes_are_said():
     with pytest.raises(FrugalError, match="must be"):
         Cascade(PRICES, (0,), {(0,): estimates[0,], (1,): estimates[1,][:5]})
     with pytest.raises(FrugalError, match="below the base"):
-        CascadeSelector(PRICES, (CascadePlan((1,), 0.0),), 4.0, 10)
-    selector = CascadeSelector(PRICES, (CascadePlan((0,), 0.0),), 4.0, 1)
+        CascadeSelector(PRICES, (1,), 4.0, 10, 0.0)
+    selector = CascadeSelector(PRICES, (0,), 4.0, 1, 0.0)
     selector.begin()
     with pytest.raises(FrugalError, match="make a selector for more items"):
         selector.begin()

@@ -68,7 +68,9 @@ def test_good_file(path):
         "  Google             70.8 %          0.0 %             1.50       0.513\n"
         "  Microsoft          12.5 %         25.0 %             1.50       0.350\n"
         "\n"
-        "  warnings: none\n"
+        "  warnings: 1\n"
+        "  - Half of the items are tested on. With 2 test items chance decides, and no headline is given "
+        "below 50; record more items.\n"
     )
 
 
@@ -191,7 +193,7 @@ def test_json_of_a_good_file(capsys, path):
         "labels_per_item": 1.5,
         "mean_score": pytest.approx(0.35),
     }
-    assert report["warnings"] == []
+    assert report["warnings"] == _few(4)
 
 
 def test_json_of_a_bad_file(capsys, path):
@@ -205,10 +207,17 @@ def test_json_of_a_bad_file(capsys, path):
 # --- warnings
 
 
-def _warnings(capsys: pytest.CaptureFixture, path: Path, *records: dict) -> list[str]:
-    code, out, _ = _check(capsys, "--json", write_lines(path, *records))
+def _warnings(capsys: pytest.CaptureFixture, path: Path, *records: dict, labels: int | None = 1) -> list[str]:
+    options = [] if labels is None else ["--labels-per-item", labels]
+    code, out, _ = _check(capsys, "--json", write_lines(path, *records), *options)
     assert code == 0
     return json.loads(out)["warnings"]
+
+
+def _few(items: int) -> list[str]:
+    """What is said of so many items, where it is more than that they are too few for anything."""
+    sentence = f"With {items // 2} test items chance decides, and no headline is given below 50"
+    return [f"Half of the items are tested on. {sentence}; record more items."] if 3 <= items < 100 else []
 
 
 def _records(google: list[list], truth: list[list[str]] | None = None, **others: list[list]) -> list[dict]:
@@ -270,16 +279,57 @@ def _scored(*scores: float) -> list[list]:
     ],
 )
 def test_warning(capsys, path, records, warning):
-    assert _warnings(capsys, path, *records) == [warning]
+    assert _warnings(capsys, path, *records) == [warning, *_few(len(records))]
+
+
+def _hundred(truth: list[list[str]] | None = None) -> list[dict]:
+    scores = [n / 200 for n in range(100)]
+    other = [score + 0.1 for score in scores]
+    return _records(_scored(*scores), truth, Other=_scored(*other), Terse=[[]] * 99 + [[["car", 1]]])
 
 
 def test_nothing_to_warn_of(capsys, path):
-    records = _records(_scored(0.1, 0.2, 0.3), Other=_scored(0.1, 0.2, 0.4), Terse=[[], [], [["car", 1]]])
-    assert _warnings(capsys, path, *records) == []
+    assert _warnings(capsys, path, *_hundred()) == []
+    assert _warnings(capsys, path, *_hundred()[:99]) == [
+        *["Terse never answers: its list is empty on every item."], *_few(99)
+    ]  # fmt: skip
+
+
+def test_one_label_an_item_without_being_told(capsys, path):
+    (warning,) = _warnings(capsys, path, *_hundred(), labels=None)
+    assert warning.startswith("Every item has exactly one true label") and "labels_per_item: 1" in warning
+    for truth in ([["car", "van"]], [[]]):
+        kinds = _hundred([["car"]] * 99 + truth)
+        assert not any("exactly one" in line for line in _warnings(capsys, path, *kinds, labels=None))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--prices", "Google=0", "Other=0", "Terse=0"], "All prices are 0"),
+        (["--prices", "Google=15", "Other=10,Terse=1", "--budget", "5000"], "it looks like a total"),
+        (["--prices", "Google=15", "Other=10,Terse=1", "--budget", "8", "40"], "budgets, 40 cannot be spent"),
+        (
+            ["--prices", "Google=15", "Other=10,Terse=0", "--budget", "0.001"],
+            "it looks like that of one call",
+        ),
+        (["--prices", "Google=15", "Other=10,Terse=1", "--budget", "8", "12"], None),
+    ],
+)
+def test_prices_and_budgets_are_checked_with_the_data(capsys, path, options, words):
+    file = write_lines(path, *_hundred())
+    code, out, _ = _check(capsys, "--json", file, "--labels-per-item", "1", *options)
+    warnings = json.loads(out)["warnings"]
+    assert code == 0 and len(warnings) == (words is not None) and all(words in line for line in warnings)
+
+
+def test_a_price_that_is_missing_is_a_mistake(capsys, path):
+    code, out, err = _check(capsys, write_lines(path, *_hundred()), "--prices", "Google=15")
+    assert code == 2 and "Other" in out and "cannot be used" in err
 
 
 def test_warnings_are_listed_in_the_text(capsys, path):
-    _, out, _ = _check(capsys, write_lines(path, *_records([[], []])))
+    _, out, _ = _check(capsys, write_lines(path, *_records([[], []])), "--labels-per-item", "1")
     assert "  warnings: 2\n  - 2 items are too few" in out
 
 

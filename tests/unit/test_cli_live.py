@@ -7,6 +7,7 @@ import re
 import runpy
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +15,21 @@ import pytest
 from helpers import ROOT
 
 from frugalmct.cli import COMMANDS, main
-from frugalmct.outlook import outlook, reached_out_of_sample, service_worth
+from frugalmct.outlook import outlook, promised, service_worth
 from frugalmct.select import OnlineSelector, Problem, dual_price
+from frugalmct.sources.jsonl import read_jsonl
 from frugalmct.strategy import Strategy
+from frugalmct.training import folds
 
 TICKETS = ROOT / "examples" / "own-data" / "tickets.jsonl"
 PAGE = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
 PRICES = ["Keyword=0.1", "Tagger=4", "Expert=20"]
+PRICE = {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Tickets and a strategy learnt from the first 400 of them."""
+    """Tickets, and strategies learnt from 400 of them: `s` of plus, `paper` by the paper's method."""
     folder = tmp_path_factory.mktemp("cli")
     shutil.copy(TICKETS, folder)
     lines = TICKETS.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -35,6 +39,8 @@ def folder(tmp_path_factory) -> Path:
     with contextlib.redirect_stdout(io.StringIO()):
         command = ["train", str(folder / "train.jsonl"), "--prices", *PRICES, "--budget", "4", "8"]
         assert main([*command, "--base", "Keyword", "-o", str(folder / "s.npz")]) == 0
+        paper = ["--method", "paper", "--base", "Keyword", "-o", str(folder / "paper.npz")]
+        assert main([*command, *paper]) == 0
     return folder
 
 
@@ -74,7 +80,7 @@ def test_every_command_of_the_page(tmp_path, monkeypatch, capsys):
             said = capsys.readouterr()
             assert code == 0 or words[1] == "health", said.err
             names.add(words[1])
-    assert names == set(COMMANDS) - {"serve"}, "docs/serve.md has that one, in tests/unit/serve"
+    assert names == set(COMMANDS) - {"report", "serve"}, "which have tests of their own"
     exec("\n".join(done), {})
     assert "billing" in capsys.readouterr().out
     decisions = [json.loads(line) for line in Path("decisions.jsonl").read_text("utf-8").splitlines()]
@@ -117,8 +123,6 @@ def test_train_says_what_it_learnt(folder, capsys):
 
 
 def test_a_market_file_trains_as_well(folder, capsys):
-    from frugalmct.sources.jsonl import read_jsonl
-
     prices = {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0}
     read_jsonl("train.jsonl", prices).save("market.npz")
     command = ["train", "market.npz", "--budget", "4", "8", "--base", "Keyword", "-o", "from_market.npz"]
@@ -126,18 +130,33 @@ def test_a_market_file_trains_as_well(folder, capsys):
     assert Strategy.load("from_market.npz").plans == Strategy.load("s.npz").plans
 
 
+@pytest.mark.parametrize("arguments", [["--base", "Keyword", "Tagger"], ["--combiner", "weight_threshold"]])
+def test_more_of_train(capsys, arguments):
+    command = ["train", "train.jsonl", "--prices", *PRICES, "--budget", "8", "-o", "more.npz", *arguments]
+    found = run_json(capsys, *command)
+    strategy = Strategy.load("more.npz")
+    assert found["made"]["method"] == "plus"
+    if "--base" in arguments:
+        assert strategy.plan(8).base == (0, 1) and found["plans"][0]["base"] == "Keyword + Tagger"
+        assert run_json(capsys, "budget", "more.npz")["curve"][0]["budget"] == pytest.approx(4.1)
+    else:
+        assert strategy.steps == 1
+
+
 def test_out_of_sample_is_what_folds_by_hand_give():
-    strategy = Strategy.load("s.npz")
-    estimates = strategy.training[0].estimates
-    reached = np.empty(len(estimates))
-    for fold in range(5):
-        rows = [n for n in range(len(estimates)) if n % 5 == fold]
-        others = [n for n in range(len(estimates)) if n % 5 != fold]
-        price = dual_price(Problem(estimates.estimated[others], estimates.prices, 0, 8.0), 0.01)
-        selector = OnlineSelector(estimates.prices, 0, 8.0, len(rows), price)
-        for row in rows:
-            reached[row] = estimates.actual[row, selector.choose(estimates.estimated[row])]
-    assert np.array_equal(reached_out_of_sample(estimates, 8.0, 0.01), reached)
+    strategy = Strategy.load("paper.npz")
+    assert strategy.made.method == "paper" and strategy.bases == [(0,)]
+    training, prices = strategy.training, strategy.prices
+    estimated = training.estimates[0,]
+    actual = np.column_stack([training.accuracy[state] for state in ((0,), (0, 1), (0, 2))])
+    reached = []
+    for others, rows in folds(len(estimated), 0):
+        assert not set(others) & set(rows) and len(others) + len(rows) == len(estimated)
+        price = dual_price(Problem(estimated[others], prices, 0, 8.0), 0.01)
+        selector = OnlineSelector(prices, 0, 8.0, len(rows), price)
+        reached += [actual[row, selector.choose(estimated[row])] for row in rows]
+    assert np.array_equal(outlook(strategy, [8.0]).reached[0], reached)
+    assert promised(strategy, strategy.plan(8.0)) == pytest.approx(np.mean(reached))
 
 
 def test_the_cheapest_budget_reaches_the_accuracy(capsys):
@@ -160,19 +179,39 @@ def test_what_services_are_worth(capsys):
     assert worth["Keyword"]["accuracy_without"] is None, "it is the only base"
     assert worth["Expert"]["accuracy_without"] < worth["Expert"]["accuracy"]
     strategy = Strategy.load("s.npz")
-    estimates = strategy.training[0].estimates
-    hidden = estimates.estimated.copy()
-    hidden[:, 2] = -0.0
-    other = type(estimates)(0, estimates.prices, hidden, estimates.actual)
-    assert worth["Expert"]["accuracy_without"] == pytest.approx(
-        reached_out_of_sample(other, 8.0, 0.01).mean()
-    )
     assert service_worth(strategy, 8.0) == found
+    # Independently: a strategy that never had the service.
+    training = strategy.training
+    rest = replace(
+        training,
+        prices=training.prices[:2],
+        estimates={(0,): training.estimates[0,][:, :2]},
+        accuracy={state: training.accuracy[state] for state in ((0,), (0, 1))},
+    )
+    tried = rest.tried(rest.cascade((0,)), 8.0, 0.01, folds(len(rest), 0))
+    assert worth["Expert"]["accuracy_without"] == pytest.approx(tried.mean())
 
 
-def test_explain_agrees_with_the_decision(capsys):
-    strategy = Strategy.load("s.npz")
-    found = run_json(capsys, "explain", "s.npz", "item.json", "--budget", "8")
+def test_explain_goes_on_once_the_add_on_has_answered(capsys):
+    """Item by item what `evaluate` decides, as long as there is money."""
+    strategy = Strategy.load("s.npz").with_prices({}, budgets=[20.0])
+    strategy.save("rich.npz")
+    market = read_jsonl("new.jsonl", {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0})
+    asked = strategy.decide(market, 20.0)
+    lines = Path("new.jsonl").read_text("utf-8").splitlines()
+    row = int(np.flatnonzero(asked.sum(axis=1) == 3)[0])
+    Path("one.json").write_text(lines[row], encoding="utf-8")
+    found = run_json(capsys, "explain", "rich.npz", "one.json", "--budget", "20")
+    assert found["then"]["asked"] == sorted(["Keyword", found["choice"]], key=strategy.services.index)
+    assert {found["choice"], found["then"]["choice"]} == {"Tagger", "Expert"}
+    code, out, _ = run(capsys, "explain", "rich.npz", "one.json", "--budget", "20")
+    assert code == 0 and f"Once {found['choice']} has answered, too:" in out
+
+
+@pytest.mark.parametrize("file", ["s.npz", "paper.npz"])
+def test_explain_agrees_with_the_decision(capsys, file):
+    strategy = Strategy.load(file)
+    found = run_json(capsys, "explain", file, "item.json", "--budget", "8")
     price, choices = strategy.plan(8).dual_price, found["choices"]
     values = [row["accuracy"] - price * row["cost"] for row in choices]
     assert found["choice"] == choices[int(np.argmax(values))]["service"]
@@ -192,11 +231,12 @@ def test_explain_agrees_with_the_decision(capsys):
             assert best[0] == found["choice"] != best[1]
 
 
-def test_route_replays_what_evaluate_decides(capsys):
+@pytest.mark.parametrize("file", ["s.npz", "paper.npz"])
+def test_route_replays_what_evaluate_decides(capsys, file):
     code, out, err = run(
         capsys,
         "route",
-        "s.npz",
+        file,
         "new.jsonl",
         "--total",
         "0.16",
@@ -208,12 +248,10 @@ def test_route_replays_what_evaluate_decides(capsys):
         "fixed",
     )
     decisions = [json.loads(line) for line in out.splitlines()]
-    from frugalmct.sources.jsonl import read_jsonl
-
     market = read_jsonl("new.jsonl", {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0})
-    expected = Strategy.load("s.npz").evaluate(market, 8.0)
+    expected = Strategy.load(file).evaluate(market, 8.0)
     assert code == 0 and "200 items for" in err
-    assert [market.services.index(d["asked"][-1]) for d in decisions] == expected.choices.tolist()
+    assert [[name in d["asked"] for name in market.services] for d in decisions] == expected.asked.tolist()
     assert sum(d["cost"] for d in decisions) * 10_000 / 200 == pytest.approx(expected.cost)
 
 
@@ -229,8 +267,9 @@ def test_route_with_the_bases_answers_alone_says_whom_to_ask(capsys, folder):
         json.loads(line) for line in run(capsys, "route", "s.npz", "bare.jsonl", *options)[1].splitlines()
     ]
     for one, other in zip(whole, asked, strict=True):
-        assert (other["ask"] or "Keyword") == one["asked"][-1]
-        assert other["cost"] == pytest.approx(one["cost"])
+        asked_first = one["asked"][:2]
+        assert [*other["asked"], *filter(None, [other["ask"]])] == asked_first
+        assert other["cost"] * 10_000 == pytest.approx(sum(PRICE[name] for name in asked_first))
 
 
 def test_one_ledger_for_two_runs(capsys, folder):

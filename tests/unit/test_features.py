@@ -45,8 +45,16 @@ def test_labels_are_the_scores_and_a_summary():
 
 def test_the_papers_example_of_features():
     scores = label_matrix([0, 2], [0, 1], [0.8, 0.7], 3)
-    rows = FeatureMap("labels").transform(Evidence(scores, np.array(["person", "car", "bike"])))
-    np.testing.assert_array_equal(rows.toarray()[0, :3], np.array([0.8, 0.7, 0], dtype=np.float32))
+    features = FeatureMap("labels", summary=False)
+    rows = features.transform(Evidence(scores, np.array(["person", "car", "bike"])))
+    np.testing.assert_array_equal(rows.toarray(), np.array([[0.8, 0.7, 0]], dtype=np.float32))
+    assert features.can_give(3, labels=3) and not features.can_give(6, labels=3)
+
+
+def test_without_the_summary_an_embedding_is_the_vectors_alone():
+    evidence = Evidence(entity_scores(), NAMES)
+    alone = FeatureMap("embedding", summary=False).transform(evidence)
+    np.testing.assert_array_equal(alone, FeatureMap("embedding").transform(evidence)[:, :DIMENSIONS])
 
 
 def test_summary_counts_labels_with_score_zero():
@@ -144,6 +152,7 @@ def test_names_match_the_columns():
         features = FeatureMap.of(market.evidence(0), market.task, kind)
         assert len(features.names(market.labels)) == features.transform(market.evidence(0)).shape[1]
     assert FeatureMap("labels").names(["car"]) == ["car", *SUMMARY]
+    assert FeatureMap("labels", summary=False).names(["car"]) == ["car"]
 
 
 def test_defaults_go_by_task():
@@ -154,6 +163,9 @@ def test_defaults_go_by_task():
 def test_a_map_survives_its_dictionary():
     features = FeatureMap("embedding", given=3)
     assert FeatureMap.from_dict(features.to_dict()) == features
+    alone = FeatureMap("labels", summary=False)
+    assert FeatureMap.from_dict(alone.to_dict()) == alone
+    assert FeatureMap.from_dict({"kind": "labels", "given": 0}) == FeatureMap("labels"), "older files"
 
 
 @pytest.fixture

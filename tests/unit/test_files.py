@@ -1,10 +1,15 @@
+import errno
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers import SOURCE_DIR
 
+from frugalmct.errors import FrugalError
 from frugalmct.files import replacing, write_text
 
 
@@ -80,3 +85,47 @@ def test_text_is_utf8_and_replaces_what_was_there(tmp_path):
     write_text(tmp_path / "table.csv", "a much longer text")
     write_text(str(tmp_path / "table.csv"), "猫\n")
     assert (tmp_path / "table.csv").read_bytes() == "猫\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "free some space, or write to another disk"),
+        (errno.EDQUOT, "free some space, or write to another disk"),
+        (errno.EROFS, "choose a folder that you may write to"),
+        (errno.EACCES, "choose a folder that you may write to"),
+    ],
+)
+def test_a_disk_that_cannot_be_written_to_is_a_sentence(tmp_path, number, remedy):
+    target = tmp_path / "table.csv"
+    with pytest.raises(FrugalError) as told, replacing(target):
+        raise OSError(number, os.strerror(number))
+    assert str(told.value) == f"{target}: cannot be written ({os.strerror(number)}); {remedy}."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_trouble_of_the_system_stays_what_it_is(tmp_path):
+    with pytest.raises(OSError, match="odd") as told, replacing(tmp_path / "table.csv"):
+        raise OSError(errno.EIO, "odd")
+    assert not isinstance(told.value, FrugalError)
+
+
+def test_a_command_on_a_full_disk_says_so_in_one_line(tmp_path):
+    """A limit on the size of files stands in for the end of a disk."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "import numpy as np; from frugalmct.files import replacing\n"
+        "with replacing('table.npz') as path, path.open('wb') as handle: np.savez(handle, a=np.arange(99))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(SOURCE_DIR)},
+        capture_output=True,
+        text=True,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert last.endswith(
+        "table.npz: cannot be written (File too large); free some space, or write to another disk."
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -285,7 +285,6 @@ BAD_LINES = {
 }
 
 BAD_ANSWERS = {
-    "answer is null": (None, "the answer of Google is null"),
     "answer is an object": ({"car": 0.5}, "the answer of Google is an object"),
     "answer is a text": ("car", "the answer of Google is 'car'"),
     "pair is a text": (["ab"], "Google, entry 1: 'ab' is not a pair"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from helpers import BLOCKS, small_market, turned_round
 
-import frugalmct
-from frugalmct.cascade import Cascade, joined
+from frugalmct import Strategy
+from frugalmct import plus as plus_training
+from frugalmct.cascade import NEVER, Cascade, joined
 from frugalmct.combine.learned import LearnedCombiner
 from frugalmct.combine.validation import fold_choices, out_of_fold_metric
 from frugalmct.combine.weight_threshold import combine, search
@@ -15,12 +16,11 @@ from frugalmct.errors import FrugalError
 from frugalmct.market import Evidence, Market
 from frugalmct.metrics import set_metric
 from frugalmct.model import Learning
-from frugalmct.plus import PlusStrategy
-from frugalmct.plus import training as plus_training
-from frugalmct.plus.states import NEVER, PaperCombiner, StateModel
 from frugalmct.sources import load_market
 from frugalmct.sparse import label_matrix, take_rows
 from frugalmct.splits import split
+from frugalmct.states import PaperCombiner, StateModel
+from frugalmct.training import folds
 
 FAST = Learning(options={"trees": 10, "leaf": 10}, seed=4)
 BUDGETS = [0.01, 3.0, 8.0, 16.0, 40.0]
@@ -34,8 +34,8 @@ def markets() -> tuple[Market, Market]:
 
 
 @pytest.fixture(scope="module")
-def strategy(markets) -> PlusStrategy:
-    return PlusStrategy.fit(markets[0], BUDGETS, base="SSD", learning=FAST)
+def strategy(markets) -> Strategy:
+    return Strategy.fit(markets[0], BUDGETS, base="SSD", learning=FAST)
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def saved(strategy, tmp_path_factory):
     return path
 
 
-def test_it_is_a_public_name():
-    assert frugalmct.PlusStrategy is PlusStrategy
+def test_it_is_what_one_gets_by_default(strategy):
+    assert strategy.made.method == "plus" and strategy.steps == 2
 
 
 def test_never_over_budget_and_better_with_more(strategy, markets):
@@ -107,7 +107,7 @@ def test_accuracy_is_that_of_each_items_state(strategy, markets):
         given = set(kept.indices.tolist())
         reached.append(len(true & given) / len(true | given) if true | given else 1.0)
     assert evaluation.accuracy == pytest.approx(np.mean(reached))
-    answer = strategy.answer(test, evaluation.asked, 16.0)
+    answer = strategy.answer(test, evaluation.asked)
     assert set_metric(test.truth, answer).mean() == pytest.approx(evaluation.accuracy)
 
 
@@ -118,19 +118,20 @@ def test_live_items_are_decided_and_answered_as_in_bulk(strategy, markets):
     bulk = strategy.answer(test, asked)
     selector = strategy.selector(16.0, len(test))
     for item in range(len(test)):
-        answers, plan, state = {}, selector.begin(), strategy.plan(16.0).start
+        answers, beside, state = {}, [], selector.begin()
         for service in state:
             answers[test.services[service]] = plain(test, service, item)
         while state in strategy.models:
-            service = selector.ask(plan, state, strategy.estimate(answers, state)[0])
+            service = selector.ask(state, strategy.estimate(answers, 16.0, beside)[0])
             if service is None:
                 break
-            answers[test.services[service]] = plain(test, service, item)
+            beside.append(test.services[service])
+            answers[beside[-1]] = plain(test, service, item)
             state = joined(state, service)
         assert state == tuple(np.flatnonzero(asked[item]).tolist())
-        found = strategy.combined(answers)
-        own = take_rows(bulk, np.array([item]))
-        assert set(found.labels[found.scores.indices]) == set(test.labels[own.indices])
+        given = [take_rows(test.scores[k], np.array([item])) for k in state]
+        found, own = strategy.combiners[state].apply(given), take_rows(bulk, np.array([item]))
+        assert set(found.indices) == set(own.indices)
     assert selector.spent == pytest.approx((asked @ test.prices).sum())
 
 
@@ -141,8 +142,8 @@ def plain(market, service, item):
 
 def test_the_price_spends_the_budget_of_the_training_items(markets):
     """Independently: the walk of the training items at the plan's price, and just below it."""
-    training, plans = plus_training.train(markets[0], [8.0], [0], FAST)
-    cascade = Cascade(markets[0].prices, (0,), training.estimates)
+    learnt, plans = plus_training.learn(markets[0], [8.0], [(0,)], [0.01], FAST)
+    cascade = Cascade(markets[0].prices, (0,), learnt.training.estimates)
     target = 0.01 + 0.99 * (8.0 - 0.01)
     assert cascade.walk(plans[0].dual_price).cost.mean() <= target * (1 + 1e-12)
     assert cascade.walk(plans[0].dual_price * (1 - 1e-6)).cost.mean() > target
@@ -150,8 +151,8 @@ def test_the_price_spends_the_budget_of_the_training_items(markets):
 
 def test_targets_are_out_of_fold(markets):
     """What the predictors learn is the accuracy by combiners that have not seen the item."""
-    training, _ = plus_training.train(markets[0], [8.0], [0], FAST)
-    for state, combiner in training.combiners.items():
+    learnt, _ = plus_training.learn(markets[0], [8.0], [(0,)], [0.01], FAST)
+    for state, combiner in learnt.combiners.items():
         answers = [markets[0].scores[k] for k in state]
         learned = LearnedCombiner.fit(markets[0].truth, answers, seed=4)
         if isinstance(combiner, PaperCombiner):
@@ -164,16 +165,52 @@ def test_targets_are_out_of_fold(markets):
             assert expected.mean() >= learned.out_of_fold.mean()
         else:
             expected = learned.out_of_fold
-        np.testing.assert_allclose(training.accuracy[state], expected)
+        np.testing.assert_allclose(learnt.training.accuracy[state], expected)
 
 
 def test_the_base_is_the_best_over_folds(markets):
-    training, plans = plus_training.train(markets[0], [12.0, 16.0], [0, 1, 2, 3], FAST)
-    starts = sorted({training.best_start(budget, [(0,), (1,), (2,), (3,)], 1) for budget in (12.0, 16.0)})
+    """Independently: the walk of each fold at the dual price of the others, by hand."""
+    train, budgets = markets[0], [12.0, 16.0]
+    bases = [(service,) for service in range(4)]
+    learnt, plans = plus_training.learn(train, budgets, bases, [0.01], FAST)
+    training, trials = learnt.training, folds(len(train), 4)
+    assert sorted(np.concatenate([tried for _, tried in trials])) == list(range(len(train)))
+
+    def worth(base, budget):
+        total = 0.0
+        for others, own in trials:
+            cascade = Cascade(train.prices, base, training.estimates)
+            asked = cascade.rows(own).walk(cascade.rows(others).dual_price(budget, 0.01)).asked
+            states = [tuple(np.flatnonzero(row).tolist()) for row in asked]
+            total += sum(training.accuracy[s][item] for s, item in zip(states, own.tolist(), strict=True))
+        return total / len(train)
+
+    in_use = list(training.given)
     for plan in plans:
-        payable = [start for start in starts if training.market.prices[start[0]] <= plan.budget]
-        worth = [training._tried(start, plan.budget, 2) for start in payable]
-        assert plan.start == payable[int(np.argmax(worth))]
+        payable = [base for base in in_use if train.prices[base[0]] <= plan.budget]
+        best = max(payable, key=lambda base: worth(base, plan.budget))
+        # Money that runs out on a fold makes a difference of a few items at most.
+        assert worth(plan.base, plan.budget) == pytest.approx(worth(best, plan.budget), abs=0.002)
+
+
+@pytest.mark.parametrize("names", [["SSD", "Everypixel"], ["Google", "SSD"]])
+def test_several_services_first(markets, tmp_path, names):
+    train, test = markets
+    strategy = Strategy.fit(train, [16.0, 22.0], base=names, learning=FAST)
+    base = tuple(sorted(train.service_index(name) for name in names))
+    strategy.save(tmp_path / "s.npz")
+    loaded = Strategy.load(tmp_path / "s.npz")
+    for budget in strategy.plans:
+        assert strategy.plan(budget).base == base
+        found = strategy.evaluate(test, budget)
+        assert found.cost <= budget * (1 + 1e-12) and found.asked[:, list(base)].all()
+        assert found.asked.sum(axis=1).max() <= 4
+        assert np.array_equal(loaded.evaluate(test, budget).asked, found.asked)
+    assert strategy.evaluate(test, 22.0).asked.sum() > strategy.evaluate(test, 16.0).asked.sum()
+    rows = strategy.estimate(test, 16.0)
+    assert np.array_equal(rows[:, base[0]], rows[:, base[1]]), "stopping is the same for both"
+    with pytest.raises(FrugalError, match="does not pay for the base"):
+        Strategy.fit(train, [6.0 if 1 in base else 15.0], base=names, learning=FAST)
 
 
 def test_choices_of_folds_are_those_of_a_search_on_the_others(markets):
@@ -193,7 +230,7 @@ def test_choices_of_folds_are_those_of_a_search_on_the_others(markets):
 
 def test_one_service_is_that_service(markets):
     train, test = (market.with_services(["Google"]) for market in markets)
-    strategy = PlusStrategy.fit(train, [15.0, 20.0], learning=FAST)
+    strategy = Strategy.fit(train, [15.0, 20.0], learning=FAST)
     found = strategy.evaluate(test, 20.0)
     assert found.asked.all() and found.cost == 15.0
     kept = strategy.combiners[0,].apply([test.scores[0]])
@@ -202,20 +239,20 @@ def test_one_service_is_that_service(markets):
 
 
 def test_one_label_per_item(markets):
-    strategy = PlusStrategy.fit(markets[0], [8.0], base="SSD", learning=replace(FAST, labels_per_item=1))
+    strategy = Strategy.fit(markets[0], [8.0], base="SSD", learning=replace(FAST, labels_per_item=1))
     asked = strategy.decide(markets[1], 8.0)
     assert np.diff(strategy.answer(markets[1], asked).indptr).max() == 1
 
 
 def test_the_same_seed_gives_the_same_strategy(strategy, markets):
-    again = PlusStrategy.fit(markets[0], BUDGETS, base="SSD", learning=FAST)
+    again = Strategy.fit(markets[0], BUDGETS, base="SSD", learning=FAST)
     assert again.plans == strategy.plans
     for budget in BUDGETS:
         assert np.array_equal(again.decide(markets[1], budget), strategy.decide(markets[1], budget))
 
 
 def test_a_saved_strategy_is_the_same(strategy, saved, markets):
-    loaded = PlusStrategy.load(saved)
+    loaded = Strategy.load(saved)
     assert loaded.plans == strategy.plans and loaded.services == strategy.services
     assert loaded.combiners.keys() == strategy.combiners.keys()
     for budget in BUDGETS:
@@ -236,36 +273,35 @@ def test_another_order_of_labels_and_services_changes_nothing(strategy, markets)
 
 
 def test_only_states_that_a_plan_can_come_to_are_kept(markets):
-    strategy = PlusStrategy.fit(markets[0], [8.0], learning=FAST)
-    start = strategy.plan(8.0).start
+    strategy = Strategy.fit(markets[0], [8.0], learning=FAST)
+    start = strategy.plan(8.0).base
     assert all(set(start) <= set(state) for state in strategy.combiners)
-    one = PlusStrategy.fit(markets[0], [16.0], base="SSD", learning=FAST, steps=1)
+    one = Strategy.fit(markets[0], [16.0], base="SSD", learning=FAST, steps=1)
     assert list(one.models) == [(0,)] and one.decide(markets[1], 16.0).sum(axis=1).max() == 2
-    paper = PlusStrategy.fit(markets[0], [16.0], base="SSD", learning=FAST, combiner="weight_threshold")
+    paper = Strategy.fit(markets[0], [16.0], base="SSD", learning=FAST, combiner="weight_threshold")
     assert all(isinstance(combiner, PaperCombiner) for combiner in paper.combiners.values())
 
 
 def test_with_many_services_few_states_are_learnt(markets, monkeypatch):
     monkeypatch.setattr(plus_training, "FEW_SERVICES", 3)
     monkeypatch.setattr(plus_training, "ENOUGH_ITEMS", 150)
-    training, plans = plus_training.train(markets[0], [16.0], [0, 1, 2, 3], FAST)
-    start = plans[0].start
-    assert len(training.rows) == 150 and len(training.part) == 150
-    assert sum(len(state) == 2 for state in training.models) == 2
-    assert [state for state in training.combiners if len(state) == 3]
-    assert all(set(start) <= set(state) for state in training.models if len(state) == 2)
-    assert all(len(values) == 150 for values in training.accuracy.values())
-    strategy = PlusStrategy.fit(markets[0], [16.0], learning=FAST)
+    learnt, plans = plus_training.learn(markets[0], [16.0], [(0,), (1,), (2,), (3,)], [0.01], FAST)
+    start = plans[0].base
+    assert sum(len(state) == 2 for state in learnt.models) == 2
+    assert [state for state in learnt.combiners if len(state) == 3]
+    assert all(set(start) <= set(state) for state in learnt.models if len(state) == 2)
+    assert all(len(values) == 150 for values in learnt.training.accuracy.values())
+    strategy = Strategy.fit(markets[0], [16.0], learning=FAST)
     assert strategy.evaluate(markets[1], 16.0).cost <= 16 * (1 + 1e-12)
 
 
 def test_what_is_no_choice_is_never_chosen():
-    wide = StateModel((2,), None, 4).wide(np.array([[0.0, 0.5]]))
-    assert wide.tolist() == [[0.0, NEVER, NEVER, 0.5, NEVER]]
+    wide = StateModel((1, 3), (1, 2), None, 4).wide(np.array([[0.1, 0.5]]))
+    assert wide.tolist() == [[NEVER, 0.1, 0.5, 0.1]]
 
 
 def test_prices_that_round_up_in_the_mean_do_not_keep_the_search_from_ending():
-    estimates = {(0,): np.tile([0.5, NEVER, 0.9], (18, 1))}
+    estimates = {(0,): np.tile([0.5, 0.9], (18, 1))}
     assert np.full(18, 0.01).mean() > 0.01
     cascade = Cascade(np.array([0.01, 5.0]), (0,), estimates)
     assert cascade.walk(cascade.dual_price(0.01)).asked.sum() == 18
@@ -279,8 +315,9 @@ def test_prices_that_round_up_in_the_mean_do_not_keep_the_search_from_ending():
         ({"budgets": [math.nan]}, "does not pay for the base service"),
         ({"budgets": ["6"]}, "does not pay for the base service"),
         ({"base": "Bing"}, "no service 'Bing'; its services: SSD"),
-        ({"steps": 3}, "give a number from 1 to 2"),
-        ({"combiner": "magic"}, "Unknown combiner 'magic'; known: learned, weight_threshold"),
+        ({"steps": 3}, "with combiner 'learned' and steps 3"),
+        ({"steps": 2, "combiner": "weight_threshold"}, "plus with combiner 'learned' up to 2"),
+        ({"combiner": "magic"}, "unknown combiner 'magic'; known: learned, weight_threshold"),
         ({"learning": Learning(predictor="crystal_ball")}, "Unknown predictor 'crystal_ball'; known"),
         ({"learning": Learning(metric="luck")}, "Unknown metric 'luck'; known"),
         ({"learning": Learning(features="smell")}, "Unknown features 'smell'; known"),
@@ -290,7 +327,7 @@ def test_prices_that_round_up_in_the_mean_do_not_keep_the_search_from_ending():
 def test_mistakes_get_a_sentence(markets, arguments, sentence):
     arguments = {"budgets": [6.0], "base": "SSD", "learning": FAST} | arguments
     with pytest.raises(FrugalError) as error:
-        PlusStrategy.fit(markets[0], **arguments)
+        Strategy.fit(markets[0], **arguments)
     assert sentence in str(error.value)
 
 
@@ -304,11 +341,15 @@ def test_what_was_not_learnt_is_named(strategy, markets):
     with pytest.raises(FrugalError, match="give what `decide` returns"):
         strategy.answer(markets[1], np.zeros((2, 4), dtype=bool))
     with pytest.raises(FrugalError, match="The answers of SSD are missing"):
-        strategy.estimate({}, (0,))
+        strategy.estimate({}, 8.0)
+    with pytest.raises(FrugalError, match="The answers of Google are missing"):
+        strategy.estimate(Evidence.of([[]]), 8.0, ["Google"])
     with pytest.raises(FrugalError, match="has no service 'Bing'"):
-        strategy.combined({"Bing": Evidence.of([[]])})
-    with pytest.raises(FrugalError, match="stops there"):
-        strategy.estimate(markets[1], (0, 1, 2))
+        strategy.estimate(markets[1], 8.0, ["Bing"])
+    with pytest.raises(
+        FrugalError, match="asks nobody after SSD \\+ Everypixel \\+ Microsoft: it stops there"
+    ):
+        strategy.estimate(markets[1], 8.0, ["Everypixel", "Microsoft"])
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not really", b"\x80\x04K\x01."])
@@ -316,9 +357,9 @@ def test_a_damaged_file_is_refused(tmp_path, content):
     path = tmp_path / "plus.npz"
     path.write_bytes(content)
     with pytest.raises(FrugalError, match=r"not a strategy file .* train and save the strategy again"):
-        PlusStrategy.load(path)
+        Strategy.load(path)
     with pytest.raises(FrugalError, match="no such strategy file"):
-        PlusStrategy.load(tmp_path / "absent.npz")
+        Strategy.load(tmp_path / "absent.npz")
 
 
 def _without(state):
@@ -347,15 +388,21 @@ def _set(*path_and_value):
         (_set("metric", "luck"), "its metric must be one of"),
         (_set("plans", []), "at least one entry"),
         (_set("plans", 0, "dual_price", -1), "dual_price is -1"),
-        (_set("plans", 0, "start", [9]), "not a sorted tuple"),
-        (_set("plans", 0, "start", [0, 1, 2]), "a plan starts at a state without a model"),
-        (_set("plans", 0, "start", "0"), "must be a list of service numbers"),
-        (_set("plans", 0, "start", [True]), "must be a list of service numbers"),
+        (_set("plans", 0, "base", [9]), "not a sorted tuple"),
+        (_set("plans", 0, "base", [0, 1, 2]), "a plan's base is a state without a model"),
+        (_set("plans", 0, "base", "0"), "must be a list of service numbers"),
+        (_set("plans", 0, "base", [True]), "must be a list of service numbers"),
         (_set("plans", 1, "budget", 0.01), "two plans for one budget"),
-        (_set("plans", 0, "budget", 0.001), "does not pay for its start"),
+        (_set("plans", 0, "budget", 0.001), "does not pay for its base"),
         (_set("states", 0, "state", [1, 0]), "not a sorted tuple"),
-        (_set("states", 0, "model", "choices", [1, 2]), "does not fit its choices"),
-        (_set("states", 0, "model", "choices", [0, 1, 2]), "does not fit its choices"),
+        (_set("states", 0, "model", "outputs", [0, 1, 2]), "does not fit its outputs"),
+        (_set("states", 0, "model", "outputs", [1, 2, 3]), "does not fit its outputs"),
+        (_set("states", 0, "model", "outputs", [0, 1, 2, 2]), "does not fit its outputs"),
+        (_set("states", 0, "model", "outputs", [0, 1, 2, 9]), "does not fit its outputs"),
+        (_set("states", 0, "model", None), "a state without a model"),
+        (_set("steps", 3), "steps is 3"),
+        (_set("steps", 1), "a state that no plan comes to"),
+        (_set("made", "method", "magic"), "its method must be one of paper, plus"),
         (_set("states", 0, "model", "predictor", "columns", 7), "damaged|wants 7 columns"),
         (_set("states", 0, "combiner", {"combiner": "pickle"}), "combiner of 1 services is 'pickle'"),
         (_set("states", 0, "combiner", {"combiner": "weight_threshold", "weight": 2}), "weight is 2"),
@@ -368,7 +415,7 @@ def _set(*path_and_value):
 )
 def test_a_file_whose_parts_do_not_fit_is_refused(saved, tmp_path, change, sentence):
     with pytest.raises(FrugalError, match=sentence) as error:
-        PlusStrategy.load(_changed(saved, tmp_path, change))
+        Strategy.load(_changed(saved, tmp_path, change))
     assert "\n" not in str(error.value) and str(error.value).endswith("train and save the strategy again.")
 
 
@@ -378,14 +425,17 @@ def test_a_missing_state_is_refused(strategy, saved, tmp_path):
     assert number == len(strategy.combiners) - 1  # so that the other states keep their arrays
     path = _changed(saved, tmp_path, _without(list(last)), drop=f"state{number}.")
     with pytest.raises(FrugalError, match="a state that it can come to is missing"):
-        PlusStrategy.load(path)
+        Strategy.load(path)
 
 
 def test_arrays_that_are_missing_or_too_many_are_refused(saved, tmp_path):
     with pytest.raises(FrugalError, match="damaged"):
-        PlusStrategy.load(_changed(saved, tmp_path, lambda header: None, drop="state1.combiner.leaves"))
+        Strategy.load(_changed(saved, tmp_path, lambda header: None, drop="state1.combiner.leaves"))
+    for name in ("training.accuracy", "training.estimated0", "training.items0", "ids.hashes"):
+        with pytest.raises(FrugalError, match=f"'{name}' is missing"):
+            Strategy.load(_changed(saved, tmp_path, lambda header: None, drop=name))
     with pytest.raises(FrugalError, match="do not belong there"):
-        PlusStrategy.load(_changed(saved, tmp_path, lambda header: None, extra=np.zeros(2)))
+        Strategy.load(_changed(saved, tmp_path, lambda header: None, extra=np.zeros(2)))
 
 
 def _changed(path, folder, change, drop=None, **extra):

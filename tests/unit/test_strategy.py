@@ -28,19 +28,19 @@ def markets() -> tuple[Market, Market]:
 
 @pytest.fixture(scope="module")
 def strategy(markets) -> Strategy:
-    return Strategy.fit(markets[0], BUDGETS, base="SSD", learning=FAST)
+    return Strategy.fit(markets[0], BUDGETS, method="paper", base="SSD", learning=FAST)
 
 
 def test_never_over_budget_and_better_with_more(strategy, markets):
     found = [strategy.evaluate(markets[1], budget) for budget in BUDGETS]
     for budget, evaluation in zip(BUDGETS, found, strict=True):
         assert evaluation.cost <= budget * (1 + 1e-12)
-    assert found[0].cost == pytest.approx(0.01) and np.all(found[0].choices == 0)
+    assert found[0].cost == pytest.approx(0.01) and found[0].asked.sum() == len(markets[1])
     assert found[-1].accuracy > found[0].accuracy + 0.1
 
 
 def test_the_price_is_the_papers(strategy, markets):
-    model = strategy.models[0]
+    model = strategy.models[0,]
     for budget in BUDGETS[1:]:
         problem = Problem(model.predictor.training_estimates, markets[0].prices, 0, budget)
         assert strategy.plan(budget).dual_price == pytest.approx(dual_price(problem, DELTA), rel=1e-9)
@@ -55,15 +55,23 @@ def test_decisions_do_not_look_at_the_truth(strategy, markets):
 def test_answers_are_what_was_evaluated(strategy, markets):
     test = markets[1]
     evaluation = strategy.evaluate(test, 6.0)
-    answer = strategy.answer(test, evaluation.choices, 6.0)
+    answer = strategy.answer(test, evaluation.asked)
     assert set_metric(test.truth, answer).mean() == pytest.approx(evaluation.accuracy)
 
 
 def test_choosing_one_by_one_is_choosing_all(strategy, markets):
     test = markets[1]
     selector = strategy.selector(6.0, len(test))
-    one_by_one = [selector.choose(row) for row in strategy.estimate(test, 6.0)]
-    assert one_by_one == strategy.decide(test, 6.0).tolist()
+    one_by_one = [selector.ask(selector.begin(), row) for row in strategy.estimate(test, 6.0)]
+    asked = np.zeros((len(test), 4), dtype=bool)
+    asked[:, 0] = True
+    for row, service in enumerate(one_by_one):
+        asked[row, service or 0] = True
+    assert np.array_equal(asked, strategy.decide(test, 6.0))
+    # And both are what the paper's selector chooses.
+    price = strategy.plan(6.0).dual_price
+    theirs = OnlineSelector(test.prices, 0, 6.0, len(test), price).choose_all(strategy.estimate(test, 6.0))
+    assert [service or 0 for service in one_by_one] == theirs.tolist()
 
 
 def test_a_saved_strategy_decides_the_same(strategy, markets, tmp_path):
@@ -80,7 +88,7 @@ def test_another_order_of_labels_and_services_changes_nothing(strategy, markets)
     test = markets[1]
     shuffled = turned_round(test)
     expected, found = strategy.evaluate(test, 6.0), strategy.evaluate(shuffled, 6.0)
-    assert np.array_equal(found.choices, expected.choices)
+    assert np.array_equal(found.asked, expected.asked)
     assert found.accuracy == pytest.approx(expected.accuracy)
 
 
@@ -93,8 +101,8 @@ def test_labels_never_seen_in_training_can_be_answered_but_not_learnt_from(strat
         scores=tuple(_with_column(scores, 1) for scores in test.scores),
     )
     found = strategy.evaluate(wider, 6.0)
-    assert np.array_equal(found.choices, strategy.evaluate(test, 6.0).choices)
-    answer = strategy.answer(wider, found.choices, 6.0)
+    assert np.array_equal(found.asked, strategy.evaluate(test, 6.0).asked)
+    answer = strategy.answer(wider, found.asked)
     assert strategy.answer_labels(wider)[-1] == "submarine" and answer[:, -1].nnz > 0
 
 
@@ -135,11 +143,30 @@ def reached_on(held_out, candidate, budget, delta):
     return np.mean([candidate.actual[n, selector.choose(candidate.estimated[n])] for n in held_out])
 
 
-def test_a_strategy_takes_the_plans_of_all_its_items(markets):
-    """`fit` with `auto` ends with the base that the plans say, and a model of each base in use only."""
-    strategy = Strategy.fit(markets[0], [0.01, 8.0, 15.0], learning=FAST)
+@pytest.mark.parametrize("delta", [DELTA, "auto"])
+def test_a_strategy_has_the_plans_of_the_paper(markets, delta):
+    """`auto` ends with the bases and δ that `make_plans` chooses, and a model of each base in use only."""
+    train, budgets = markets[0], [0.01, 8.0, 15.0]
+    strategy = Strategy.fit(train, budgets, method="paper", delta=delta, learning=FAST)
     assert set(strategy.models) == {plan.base for plan in strategy.plans.values()}
-    assert all(math.isfinite(plan.dual_price) for plan in strategy.plans.values())
+    models = [AccuracyModel.fit(train, base, FAST) for base in range(4)]
+    held_out = split(len(train), train_share=0.8, seed=4, dataset=train.name).test
+    plans = make_plans([model.training for model in models], held_out, budgets, delta)
+    for plan in plans:
+        own = strategy.plan(plan.budget)
+        assert (own.base, own.delta) == ((plan.base,), plan.delta)
+        priced = plan.priced(models[plan.base].training)
+        assert own.dual_price == pytest.approx(priced.dual_price, rel=1e-9)
+
+
+def test_the_papers_method_is_to_the_letter_unless_told_otherwise(markets):
+    """A silent service rejects, and leaves are not chosen."""
+    strategy = Strategy.fit(markets[0].subset(np.arange(200)), 6.0, method="paper", base="SSD")
+    assert strategy.made.method == "paper" and not strategy.made.abstain and strategy.steps == 1
+    assert not any(combiner.abstain for combiner in strategy.combiners.values())
+    assert not strategy.features.features.summary
+    header, _ = strategy.models[0,].predictor.to_arrays()
+    assert header["details"]["leaf"] == 1 and header["details"]["trees"] == 100
 
 
 def test_the_base_is_paid_for_every_item():
@@ -158,13 +185,19 @@ def test_the_base_is_paid_for_every_item():
         ({"base": "Bing"}, "no service 'Bing'; its services: SSD"),
         ({"delta": 2}, "delta is 2; it must be `auto` or a number"),
         ({"delta": "many"}, "delta is 'many'"),
+        ({"method": "magic"}, "unknown method 'magic'; known: paper, plus"),
+        ({"combiner": "learned"}, "the paper's method has combiner 'weight_threshold' and one step"),
+        ({"steps": 2}, "the paper's method has combiner 'weight_threshold' and one step"),
+        ({"base": ["SSD", "Google"], "budgets": [16.0]}, "(w, θ) combines the answers of two services"),
+        ({"base": []}, "base is []; give a service, several different ones, or 'auto'"),
+        ({"base": ["SSD", "SSD"]}, "several different ones"),
         ({"learning": Learning(predictor="crystal_ball")}, "Unknown predictor 'crystal_ball'; known"),
         ({"learning": Learning(metric="luck")}, "Unknown metric 'luck'; known"),
         ({"learning": Learning(features="smell")}, "Unknown features 'smell'; known"),
     ],
 )
 def test_mistakes_get_a_sentence(markets, arguments, sentence):
-    arguments = {"budgets": [6.0], "base": "SSD", "learning": FAST} | arguments
+    arguments = {"budgets": [6.0], "method": "paper", "base": "SSD", "learning": FAST} | arguments
     with pytest.raises(FrugalError) as error:
         Strategy.fit(markets[0], **arguments)
     assert sentence in str(error.value)

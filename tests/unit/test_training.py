@@ -10,20 +10,33 @@ from live_market import photos
 from released import real_folder
 
 from frugalmct.errors import FrugalError
+from frugalmct.made import MOST_IDS, ItemIds
 from frugalmct.market import LabelMarket
 from frugalmct.model import Learning
 from frugalmct.select import Problem, dual_price
 from frugalmct.sources import load_market
 from frugalmct.sparse import label_matrix
 from frugalmct.strategy import Strategy
-from frugalmct.training import MOST_IDS, ItemIds
+from frugalmct.training import Given, Training, folds
 
 FAST = Learning(options={"trees": 10, "leaf": 5}, seed=3)
 
 
+def fitted(method: str) -> Strategy:
+    return Strategy.fit(
+        photos(), [0.5, 6.5, 11.0], method=method, base="cheap", learning=FAST, unit="USD per 1,000"
+    )
+
+
 @pytest.fixture(scope="module")
-def strategy() -> Strategy:
-    return Strategy.fit(photos(), [0.5, 6.5, 11.0], base="cheap", learning=FAST, unit="USD per 1,000")
+def paper() -> Strategy:
+    return fitted("paper")
+
+
+@pytest.fixture(scope="module", params=["paper", "plus"])
+def strategy(request, paper) -> Strategy:
+    """By either method."""
+    return paper if request.param == "paper" else fitted(request.param)
 
 
 def one_label_market() -> LabelMarket:
@@ -56,22 +69,54 @@ def test_what_it_was_made_with_comes_back(strategy, tmp_path):
         "random_forest",
         3,
     )
-    own, kept = strategy.training[0], loaded.training[0]
-    assert np.array_equal(kept.estimates.estimated, own.estimates.estimated.astype(np.float32))
-    assert np.array_equal(kept.given, own.given) and (kept.silent, kept.items) == (own.silent, own.items)
+    own, kept = strategy.training, loaded.training
+    for part in ("estimates", "accuracy"):
+        before, after = getattr(own, part), getattr(kept, part)
+        assert before.keys() == after.keys()
+        for state, values in before.items():
+            assert np.array_equal(after[state], values.astype(np.float32))
+    before, after = own.given[0,], kept.given[0,]
+    assert np.array_equal(after.counts, before.counts)
+    assert (after.silent, after.items) == (before.silent, before.items)
 
 
-def test_new_prices_are_those_of_the_papers_formula(strategy, tmp_path):
+def test_labels_given_are_counted_over_the_services_of_a_base():
+    market = photos()
+    own = Given.of(market, (0, 2))
+    answers = [market.scores[service].toarray() > 0 for service in (0, 2)]
+    said = answers[0] | answers[1]
+    assert own.counts.tolist() == said.sum(axis=0).tolist() and own.items == len(market)
+    assert own.silent == int((~said.any(axis=1)).sum())
+
+
+def test_new_prices_are_those_of_the_papers_formula(paper, tmp_path):
+    strategy = paper
     strategy.save(tmp_path / "s.npz")
     cheaper = Strategy.load(tmp_path / "s.npz").with_prices({"good": 2})
     assert cheaper.prices.tolist() == [0.5, 2.0, 10.0] and strategy.prices.tolist() == [0.5, 6.0, 10.0]
-    estimates = strategy.training[0].estimates.estimated.astype(np.float32)
+    estimates = strategy.training.estimates[0,].astype(np.float32)
     for budget in (6.5, 11.0):
         problem = Problem(estimates, [0.5, 2.0, 10.0], 0, budget)
         assert cheaper.plan(budget).dual_price == pytest.approx(dual_price(problem, 0.01), rel=1e-9)
     market = replace(photos(), prices=np.array([0.5, 2.0, 10.0]))
     with pytest.warns(UserWarning, match="100 % of the items"):
         assert cheaper.evaluate(market, 6.5).cost <= 6.5
+    cheaper.save(tmp_path / "again.npz")
+    assert Strategy.load(tmp_path / "again.npz").plans == cheaper.plans
+
+
+def test_new_prices_of_plus_spend_the_budget_of_the_training_items(tmp_path):
+    plus = fitted("plus")
+    cheaper = plus.with_prices({"good": 2})
+    for budget, plan in cheaper.plans.items():
+        walk = cheaper.training.cascade(plan.base).walk(plan.dual_price)
+        assert walk.cost.mean() <= budget * (1 + 1e-12)
+    market = replace(photos(200, 5, "new"), prices=np.array([0.5, 2.0, 10.0]))
+    assert cheaper.evaluate(market, 11.0).cost <= 11
+    assert (
+        cheaper.evaluate(market, 6.5).asked[:, 1].sum()
+        > plus.evaluate(photos(200, 5, "new"), 6.5).asked[:, 1].sum()
+    ), "what is cheaper is asked more often"
     cheaper.save(tmp_path / "again.npz")
     assert Strategy.load(tmp_path / "again.npz").plans == cheaper.plans
 
@@ -83,8 +128,9 @@ def test_the_same_prices_change_nothing(strategy):
         assert again.plan(budget).dual_price == pytest.approx(plan.dual_price, rel=1e-5)
 
 
-def test_other_budgets_need_no_refitting(strategy):
-    estimates = strategy.training[0].estimates.estimated
+def test_other_budgets_need_no_refitting(paper):
+    strategy = paper
+    estimates = strategy.training.estimates[0,]
     expected = dual_price(Problem(estimates, strategy.prices, 0, 4.0), 0.01)
     assert strategy.with_prices({}, budgets=[4.0]).plan(4.0).dual_price == pytest.approx(expected)
     assert strategy.plan_at(4.0).dual_price == pytest.approx(expected)
@@ -108,7 +154,7 @@ def test_mistakes_get_a_sentence(strategy, call, sentence):
     assert sentence in str(error.value)
 
 
-@pytest.mark.parametrize("call", ["evaluate", "decide"])
+@pytest.mark.parametrize("call", ["evaluate", "decide", "estimate"])
 def test_other_prices_are_named(strategy, call):
     market = replace(photos(), prices=np.array([0.5, 26.0, 10.0]))
     with pytest.raises(FrugalError) as error:
@@ -138,20 +184,24 @@ def test_the_ids_kept_are_bounded_and_still_tell():
     )
 
 
-def test_one_label_data_is_seen_as_such():
+@pytest.mark.parametrize("method", ["paper", "plus"])
+def test_one_label_data_is_seen_as_such(method):
     market = one_label_market()
-    default = Strategy.fit(market, 6, options={"trees": 10, "leaf": 5})
-    named = Strategy.fit(market, [6], labels_per_item=1, options={"trees": 10, "leaf": 5})
-    free = Strategy.fit(market, [6], labels_per_item=None, options={"trees": 10, "leaf": 5})
+    settings = {"method": method, "options": {"trees": 10, "leaf": 5}}
+    default = Strategy.fit(market, 6, **settings)
+    named = Strategy.fit(market, [6], labels_per_item=1, **settings)
+    free = Strategy.fit(market, [6], labels_per_item=None, **settings)
     assert default.made.labels_per_item == 1 and free.made.labels_per_item is None
     assert default.plans == named.plans
-    choices = np.ones(len(market), dtype=np.int64)
-    assert np.diff(default.answer(market, choices, 6).indptr).max() == 1
-    assert Strategy.fit(photos(), 11, learning=FAST).made.labels_per_item is None
+    both = np.ones((len(market), 2), dtype=bool)
+    assert np.diff(default.answer(market, both).indptr).max() == 1
+    assert Strategy.fit(photos(), 11, method=method, learning=FAST).made.labels_per_item is None
 
 
-def test_settings_by_name_change_those_of_learning():
-    found = Strategy.fit(photos(), 11, learning=FAST, metric="f1", predictor="mean", options={})
+@pytest.mark.parametrize("method", ["paper", "plus"])
+def test_settings_by_name_change_those_of_learning(method):
+    settings = {"metric": "f1", "predictor": "mean", "options": {}}
+    found = Strategy.fit(photos(), 11, method=method, learning=FAST, **settings)
     assert (found.metric, found.made.predictor, found.made.seed) == ("f1", "mean", 3)
     with pytest.raises(FrugalError, match="no setting 'forest'; known: abstain, features"):
         Strategy.fit(photos(), 11, forest=3)
@@ -161,5 +211,23 @@ def test_the_strategy_of_real_answers_is_small(tmp_path):
     source = {"kind": "frugalmct", "path": str(real_folder("FrugalMCT", "PASCAL"))}
     prices = {"Everypixel": 6.0, "Microsoft": 10.0, "Google": 15.0}
     market = load_market("PASCAL", {"task": "MIC", "source": source, "prices": prices})
-    Strategy.fit(market, [8, 12], base="Everypixel").save(tmp_path / "s.npz")
+    Strategy.fit(market, [8, 12]).save(tmp_path / "s.npz")
     assert (tmp_path / "s.npz").stat().st_size < 5_000_000
+
+
+def test_a_lower_budgets_plan_is_followed_where_it_did_better_on_trial():
+    """A base that looks good and is not: the plan that spends on it does worse than the one that cannot."""
+    items = 200
+    estimates = {(0,): np.tile([0.5, 0.9], (items, 1))}
+    worse = {(0,): np.full(items, 0.5), (0, 1): np.full(items, 0.2)}
+    trials = folds(items, 1)
+    for accuracy, taken in ((worse, 1.0), (worse | {(0, 1): np.full(items, 0.8)}, 4.0)):
+        training = Training(np.array([1.0, 3.0]), 1, estimates, accuracy, {})
+        plans = [training.plan(budget, [(0,)], [0.0], trials) for budget in (4.0, 1.0)]
+        found = training.rising(plans, trials)
+        assert [plan.budget for plan in found] == [4.0, 1.0]
+        assert found[0].dual_price == {4.0: plans[0], 1.0: plans[1]}[taken].dual_price
+        reached = [
+            training.reached(training.cascade((0,)).route(p.budget, p.dual_price)).mean() for p in found
+        ]
+        assert reached[0] >= reached[1]

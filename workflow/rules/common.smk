@@ -8,6 +8,7 @@ from pathlib import Path
 from frugalmct.errors import FrugalError
 from frugalmct.paper.config import (
     check_yaml,
+    doubts,
     fetched_datasets,
     release_folder,
     selected_datasets,
@@ -19,12 +20,14 @@ from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.code import PACKAGE, code_digest
 from frugalmct.paper.jobs.data import data_digests
 from frugalmct.paper.jobs.dates import set_back
+from frugalmct.paper.jobs.disk import check_disk
 from frugalmct.paper.jobs.locks import recover_from_kill
 from frugalmct.paper.jobs.log import sentence_only
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.studies.registry import STUDIES
 from frugalmct.paper.studies.scope import studied, studied_budget, studied_budgets
 from frugalmct.predict.available import automl_python, missing
+from frugalmct.values import printable
 
 WORKFLOW = Path(str(workflow.current_basedir)).parent
 
@@ -32,6 +35,10 @@ with sentence_only():
     for file in workflow.configfiles:
         check_yaml(file)
     SETTINGS = validate(with_command_line(config, workflow.config_settings.config or {}))
+    if workflow.is_main_process:
+        for sentence in doubts(SETTINGS):
+            print(f"Warning: {printable(sentence)}", file=sys.stderr)
+        check_disk(Path.cwd())
 
 DATASETS = selected_datasets(SETTINGS)
 BLOCKS = {name: SETTINGS["datasets"][name] for name in DATASETS}
@@ -167,6 +174,7 @@ def source_content(dataset):
 # ---- selection
 
 EXACT = "frugalmct.select.exact"
+PLUS_FOREST = "frugalmct.predict.random_forest"
 
 
 def selection_block(wildcards):
@@ -258,6 +266,7 @@ def study_settings(study, wildcards):
 STAGE_FILES = {
     "markets": expand("results/markets/{dataset}.npz", dataset=DATASETS),
     "selections": expand("results/selections/{dataset}/{repetition}.csv", **EACH),
+    "plus": expand("results/plus/{dataset}/{repetition}.csv", **EACH),
     "baselines": expand("results/baselines/{dataset}/{repetition}.csv", **EACH),
     "estimates": expand("results/estimates/{dataset}/{repetition}.npz", **EACH),
     "plans": expand("results/plans/{dataset}/{repetition}.json", **EACH),
@@ -273,6 +282,7 @@ EXHIBIT_SETTINGS = {
     # Dataset -> services whose answers the release lacks, each with the files that are missing.
     "dropped": {name: block.get("dropped", {}) for name, block in BLOCKS.items()},
     "predictor": PREDICTOR,
+    "train_share": SETTINGS["train_share"],
 }
 
 
@@ -333,7 +343,7 @@ def shown(exhibit, files):
 def timings():
     """The files with the times of this run's jobs: beside them lie those of datasets that were run earlier."""
     each = ("split_market", "combine_answers", "estimate_accuracy")
-    each += ("select_services", "evaluate_baselines")
+    each += ("select_services", "route_plus", "evaluate_baselines")
     jobs = expand("{rule}/{dataset}", rule=("make_market", "announce_dataset"), dataset=DATASETS)
     jobs += expand("{rule}/{dataset}/{repetition}", rule=each, **EACH)
     for study, (datasets, repetitions) in STUDIED.items():

@@ -59,6 +59,7 @@ rule split_market:
         "../../envs/core.yaml"
     params:
         code=package_code("split_market"),
+        labels_per_item=lambda wildcards: BLOCKS[wildcards.dataset]["labels_per_item"],
         train_share=SETTINGS["train_share"],
         validation_share=SETTINGS["validation_share"],
         seed=SETTINGS["seed"],

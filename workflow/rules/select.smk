@@ -27,6 +27,28 @@ rule select_services:
         "../scripts/select_services.py"
 
 
+rule route_plus:
+    input:
+        market="results/markets/{dataset}.npz",
+        split="results/splits/{dataset}/{repetition}.npz",
+    output:
+        "results/plus/{dataset}/{repetition}.csv",
+    log:
+        "results/logs/route_plus/{dataset}/{repetition}.log",
+    benchmark:
+        "results/benchmarks/route_plus/{dataset}/{repetition}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=package_code("route_plus", PLUS_FOREST),
+        block=lambda wildcards: dataset_block(wildcards.dataset, "base", "budgets", *LEARNING_KEYS),
+        seed=SETTINGS["seed"],
+    message:
+        "FrugalMCT plus on {wildcards.dataset}, repetition {wildcards.repetition}"
+    script:
+        "../scripts/route_plus.py"
+
+
 rule evaluate_baselines:
     input:
         market="results/markets/{dataset}.npz",
@@ -52,11 +74,12 @@ rule evaluate_baselines:
 
 rule announce_dataset:
     input:
-        expand(
+        tables=expand(
             "results/{stage}/{{dataset}}/{repetition}.csv",
-            stage=["selections", "baselines"],
+            stage=["selections", "plus", "baselines"],
             repetition=REPETITIONS,
         ),
+        split="results/splits/{dataset}/0.npz",
     output:
         "results/headlines/{dataset}.txt",
     log:

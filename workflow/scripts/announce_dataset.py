@@ -6,11 +6,13 @@ from frugalmct.files import write_text
 from frugalmct.paper.jobs.log import job_log
 from frugalmct.paper.report.headline import headline
 from frugalmct.paper.tables import read_table, stacked
+from frugalmct.splits import Split
 from frugalmct.values import printable
 
 with job_log(snakemake.log[0]) as log:
-    tradeoff = stacked(map(read_table, snakemake.input))
-    line = headline(snakemake.wildcards.dataset, snakemake.params.task, tradeoff)
+    tradeoff = stacked(map(read_table, snakemake.input.tables))
+    tested = len(Split.load(snakemake.input.split).test)
+    line = headline(snakemake.wildcards.dataset, snakemake.params.task, tradeoff, tested)
     write_text(snakemake.output[0], line + "\n")
     log.info(line)
     print(printable(line), file=sys.stderr)

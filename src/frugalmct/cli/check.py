@@ -6,12 +6,19 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from frugalmct.cli.common import USER_MISTAKE, print_table
+from frugalmct.cli.common import USER_MISTAKE, named_prices, print_table
+from frugalmct.cli.quality import (
+    known_rows,
+    print_quality_summary,
+    quality_summary,
+    quality_warnings,
+    what_is_known,
+)
 from frugalmct.errors import listed
 from frugalmct.values import printable
 
 if TYPE_CHECKING:
-    from frugalmct.market import LabelMarket
+    from frugalmct.market import LabelMarket, QualityMarket
     from frugalmct.sources.jsonl import DataProblems
 
 
@@ -21,9 +28,12 @@ def add(commands: Any) -> None:
         help="check a file of recorded answers (.jsonl or .jsonl.gz) and sum it up",
         description="Check a file of recorded answers: print what is in it, or what is wrong with it. "
         f"Exits 0 when the file can be used and {USER_MISTAKE} when it cannot.",
-        epilog="example: frugalmct check tickets.jsonl",
+        epilog="example: frugalmct check tickets.jsonl --prices Keyword=1 Fast=6 Deep=15 --budget 8 12",
     )
     parser.add_argument("file", metavar="FILE", help="JSON Lines, one item per line, plain or gzip")
+    parser.add_argument("--prices", nargs="+", default=[], metavar="SERVICE=PRICE", help="to check as well")
+    parser.add_argument("--budget", nargs="+", type=float, default=[], metavar="B", help="to check as well")
+    parser.add_argument("--labels-per-item", type=int, metavar="N", help="the most labels of an answer")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.set_defaults(run=_run)
 
@@ -31,17 +41,37 @@ def add(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.sources.jsonl import DataProblems, read_jsonl
 
+    prices = named_prices(arguments.prices)
     try:
-        market = read_jsonl(arguments.file)
+        market = read_jsonl(arguments.file, prices or None)
     except DataProblems as problems:
         _print_problems(problems, as_json=arguments.json)
         return USER_MISTAKE
-    summary = {"file": arguments.file, "ok": True, **_summary(market), "warnings": list(_warnings(market))}
+    if market.kind == "quality":
+        own = _of_quality(market)
+    else:
+        own = _of_labels(market)
+        own["warnings"] += _suspicions(market, prices, arguments)
+    summary = {"file": arguments.file, "ok": True, **own}
     if arguments.json:
         print(json.dumps(summary, indent=2))
+        return 0
+    if summary["kind"] == "quality":
+        print_quality_summary(summary)
     else:
         _print_summary(summary)
+    print(f"  warnings: {len(summary['warnings']) or 'none'}")
+    for warning in summary["warnings"]:
+        print(f"  - {printable(warning)}")
     return 0
+
+
+def _of_labels(market: "LabelMarket") -> dict[str, Any]:
+    return {"kind": "labels", **_summary(market), "warnings": list(_warnings(market))}
+
+
+def _of_quality(market: "QualityMarket") -> dict[str, Any]:
+    return {**quality_summary(market), "warnings": list(quality_warnings(market))}
 
 
 def _print_problems(found: "DataProblems", *, as_json: bool) -> None:
@@ -85,13 +115,13 @@ def _summary(market: "LabelMarket") -> dict[str, Any]:
         "label_occurrences": statistics["label_occurrences"],
         "labels_per_item": statistics["labels_per_item"],
         "largest_label_set": statistics["largest_label_set"],
-        "features": 0 if market.features is None else market.features.shape[1],
+        **what_is_known(market),
         "services": services,
     }
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
-    print(f"{printable(summary['file'])}: no problems found\n")
+    print(f"{printable(summary['file'])}: no problems found; answers are labels\n")
     facts = [
         ("items", f"{summary['items']:,}"),
         ("distinct labels", f"{summary['distinct_labels']:,}"),
@@ -99,14 +129,11 @@ def _print_summary(summary: dict[str, Any]) -> None:
         ("label occurrences", f"{summary['label_occurrences']:,}"),
         ("labels per item", f"{summary['labels_per_item']:.2f}"),
         ("largest label set", f"{summary['largest_label_set']:,}"),
-        ("features per item", f"{summary['features']:,}"),
+        *known_rows(summary),
     ]
     print_table([], facts)
     header = ("service", "accuracy alone", "empty answers", "labels per item", "mean score")
     print_table(header, [_service_row(service) for service in summary["services"]])
-    print(f"  warnings: {len(summary['warnings']) or 'none'}")
-    for warning in summary["warnings"]:
-        print(f"  - {printable(warning)}")
 
 
 def _service_row(service: dict[str, Any]) -> tuple[str, ...]:
@@ -127,6 +154,35 @@ def _warnings(market: "LabelMarket") -> Iterator[str]:
     for service in market.services:
         yield from _warn_of_service(market, service)
     yield from _warn_of_twins(market)
+    yield from _warn_of_leak(market)
+
+
+def _warn_of_leak(market: "LabelMarket") -> Iterator[str]:
+    """A quality dressed up as the score of the true label: every answer then tells how good it is."""
+    from frugalmct.sparse import overlap_sizes
+
+    given = sum(scores.nnz for scores in market.scores)
+    true = sum(int(overlap_sizes(market.truth, scores).sum()) for scores in market.scores)
+    plain = all((scores.data == 1).all() for scores in market.scores)
+    if given and given == true and not (plain and market.service_accuracy().min() == 1):
+        yield (
+            "No service ever gives a label that is not true. If the scores, or empty answers, say how good "
+            "an answer was, the outcome leaks into what is learnt from, and no accuracy can be believed; "
+            "give `quality` instead of `truth` and `predictions`."
+        )
+
+
+def _suspicions(
+    market: "LabelMarket", prices: dict[str, float], arguments: argparse.Namespace
+) -> Iterator[str]:
+    """What the console of a run and the report would say as well."""
+    from frugalmct.sources.reading import SMALLEST_MARKET
+    from frugalmct.suspicions import few_test_items, of_prices_and_budgets, one_label
+
+    if len(market) >= SMALLEST_MARKET:
+        yield from (f"Half of the items are tested on. {few}" for few in few_test_items(len(market) // 2))
+    yield from one_label(*market.true_label_counts(), arguments.labels_per_item)
+    yield from of_prices_and_budgets(prices, arguments.budget)
 
 
 def _warn_of_items(market: "LabelMarket") -> Iterator[str]:

@@ -82,9 +82,10 @@ def read_market(path: str, prices: dict[str, float], task: str = "") -> "Market"
     from frugalmct.sources.jsonl import read_jsonl
 
     if not path.endswith(".npz"):
-        if not prices:
+        market = read_jsonl(path, prices or None, task=task)
+        if not prices and market.extras.costs is None:
             raise FrugalError("--prices is missing; give the price of every service, such as Google=15.")
-        return read_jsonl(path, prices, task=task)
+        return market
     market = Market.load(path)
     if not prices:
         return market

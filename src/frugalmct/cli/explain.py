@@ -19,7 +19,8 @@ def add(commands: Any) -> None:
         "explain",
         "why one item is sent where it is sent",
         "The base's answer to one item, the accuracy estimated of each choice, the dual price, the choice\n"
-        "and what would change it. The item is one JSON object with the base's answer among its predictions.",
+        "and what would change it. The item is one JSON object with the base's answer in its predictions.\n"
+        "Where the answer of the service chosen is there as well, the next choice is explained, too.",
         """frugalmct explain strategy.npz item.json --budget 8
   echo '{"id": "a1", "predictions": {"Keyword": [["billing", 0.4]]}}' | frugalmct explain strategy.npz -""",
     )
@@ -48,35 +49,59 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def explained(strategy: "Strategy", item: dict[str, Any], budget: float) -> dict[str, Any]:
+    """The choice once the base has answered; in `then` the next one, where its answer is there, too."""
+    from frugalmct.cascade import joined
     from frugalmct.live.answers import Nonsense, checked_answer
     from frugalmct.live.single import SingleItems
+
+    plan, single = strategy.plan_at(budget), SingleItems(strategy)
+    given, answers = item.get("predictions") or {}, {}
+
+    def take(service: int) -> None:
+        name = strategy.services[service]
+        try:
+            answers[service] = checked_answer(given[name])
+        except Nonsense as error:
+            raise FrugalError(f"Item {item.get('id')}: {name}: {error}.") from None
+
+    missing = [strategy.services[k] for k in plan.base if strategy.services[k] not in given]
+    if missing:
+        raise FrugalError(
+            f"Item {item.get('id')}: the answer of the base {missing[0]} is missing in predictions."
+        )
+    for service in plan.base:
+        take(service)
+    steps, state = [], plan.base
+    while state in strategy.models and len(state) < len(plan.base) + strategy.steps:
+        row = single.estimate(state, answers, item.get("features"))
+        steps.append(_step(strategy, state, row.tolist(), plan.dual_price))
+        choice = strategy.services.index(steps[-1]["choice"])
+        if choice in state or steps[-1]["choice"] not in given:
+            break
+        take(choice)
+        state = joined(state, choice)
+    said = [[label, score] for service in plan.base for label, score in answers[service].items()]
+    first = {"id": item.get("id"), "budget": budget, "base": strategy.names(plan.base), "answer": said}
+    return first | {"dual_price": plan.dual_price} | steps[0] | {"then": steps[1] if len(steps) > 1 else None}
+
+
+def _step(
+    strategy: "Strategy", state: tuple[int, ...], estimates: list[float], dual_price: float
+) -> dict[str, Any]:
     from frugalmct.select.problem import addon_costs
 
-    plan = strategy.plan_at(budget)
-    base = strategy.services[plan.base]
-    if base not in (item.get("predictions") or {}):
-        raise FrugalError(f"Item {item.get('id')}: the answer of the base {base} is missing in predictions.")
-    try:
-        answer = checked_answer(item["predictions"][base])
-    except Nonsense as error:
-        raise FrugalError(f"Item {item.get('id')}: {base}: {error}.") from None
-    row = SingleItems(strategy.models[plan.base], strategy.labels).estimate(answer, item.get("features"))
-    addon = addon_costs(strategy.prices, plan.base).tolist()
-    estimates = row.tolist()
-    values = [accuracy - plan.dual_price * cost for accuracy, cost in zip(estimates, addon, strict=True)]
-    choice = max(range(len(values)), key=lambda k: (values[k], -addon[k], k == plan.base))
+    services, addon = strategy.services, addon_costs(strategy.prices, state).tolist()
+    values = [accuracy - dual_price * cost for accuracy, cost in zip(estimates, addon, strict=True)]
+    known = [k for k, accuracy in enumerate(estimates) if math.isfinite(accuracy)]
+    choice = max(known, key=lambda k: (values[k], -addon[k], k in state, -k))
     return {
-        "id": item.get("id"),
-        "budget": budget,
-        "base": base,
-        "answer": [[label, score] for label, score in answer.items()],
-        "dual_price": plan.dual_price,
+        "asked": [services[k] for k in state],
         "choices": [
-            {"service": name, "accuracy": accuracy, "cost": cost, "value": value}
-            for name, accuracy, cost, value in zip(strategy.services, estimates, addon, values, strict=True)
+            {"service": services[k], "accuracy": estimates[k], "cost": addon[k], "value": values[k]}
+            for k in known
         ],
-        "choice": strategy.services[choice],
-        "changes": _changes(strategy.services, estimates, addon, choice),
+        "choice": services[choice],
+        "changes": _changes(services, estimates, addon, choice),
     }
 
 
@@ -90,7 +115,7 @@ def _changes(
     below, above = (0.0, None), (math.inf, None)
     for other, name in enumerate(services):
         more = addon[other] - addon[choice]
-        if other == choice or more == 0:
+        if other == choice or more == 0 or math.isinf(estimates[other]):
             continue
         equal = (estimates[other] - estimates[choice]) / more
         if more > 0 and equal > below[0]:
@@ -108,25 +133,36 @@ def _changes(
 def _print(found: dict[str, Any]) -> None:
     said = ", ".join(f"{label} {score:g}" for label, score in found["answer"]) or "nothing"
     name = printable(str(found["id"]))
-    print(f"Item {name} at budget {found['budget']:g}: {found['base']} answers {printable(said)}\n")
-    header = ("beside the base", "accuracy expected", "cost", "accuracy - dual price x cost")
+    print(
+        f"Item {name} at budget {found['budget']:g}: {printable(found['base'])} answers {printable(said)}\n"
+    )
+    _print_step(found, "beside the base", found["dual_price"])
+    if found["then"]:
+        print(f"\nOnce {printable(found['choice'])} has answered, too:\n")
+        _print_step(found["then"], "beside these", found["dual_price"])
+
+
+def _print_step(step: dict[str, Any], beside: str, dual_price: float) -> None:
+    header = (beside, "accuracy expected", "cost", "accuracy - dual price x cost")
     rows = [
         (
-            row["service"] + (" (nobody)" if row["service"] == found["base"] else ""),
+            row["service"] + (" (nobody)" if row["service"] in step["asked"] else ""),
             f"{row['accuracy']:.3f}",
             f"{row['cost']:g}",
             f"{row['value']:.3f}",
         )
-        for row in found["choices"]
+        for row in step["choices"]
     ]
     print_table(header, rows)
-    nobody = found["choice"] == found["base"]
-    print(
-        f"  Chosen: {'nobody' if nobody else found['choice']}, at the dual price {found['dual_price']:.4g}."
-    )
-    changes = found["changes"]
+
+    def who(service: str) -> str:
+        return "nobody" if service in step["asked"] else printable(service)
+
+    print(f"  Chosen: {who(step['choice'])}, at the dual price {dual_price:.4g}.")
+    changes = step["changes"]
     if changes["below_it"]:
-        print(f"  Below a dual price of {changes['dual_price_from']:.4g} it would be {changes['below_it']}.")
+        below = number(changes["dual_price_from"], ".4g")
+        print(f"  Below a dual price of {below} it would be {who(changes['below_it'])}.")
     if changes["above_it"]:
-        other = "nobody" if changes["above_it"] == found["base"] else changes["above_it"]
-        print(f"  Above a dual price of {number(changes['dual_price_to'], '.4g')} it would be {other}.")
+        above = number(changes["dual_price_to"], ".4g")
+        print(f"  Above a dual price of {above} it would be {who(changes['above_it'])}.")

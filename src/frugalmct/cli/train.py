@@ -13,9 +13,11 @@ from frugalmct.cli.common import (
     progress,
     read_market,
 )
+from frugalmct.made import METHODS, PER_CALL
 from frugalmct.values import printable
 
 if TYPE_CHECKING:
+    from frugalmct.percall import PerCallPlan, PerCallStrategy
     from frugalmct.strategy import Strategy
 
 
@@ -27,7 +29,9 @@ def add(commands: Any) -> None:
         "Learn from recorded answers (.jsonl, .jsonl.gz or a market file .npz) and write a strategy.",
         "frugalmct train tickets.jsonl --prices Keyword=1 Fast=6 Deep=15 --budget 8 12 -o strategy.npz",
     )
-    parser.add_argument("data", metavar="DATA", help="recorded answers with the true labels")
+    parser.add_argument(
+        "data", metavar="DATA", help="recorded answers with the true labels, or their quality"
+    )
     parser.add_argument("--prices", nargs="+", default=[], metavar="SERVICE=PRICE", help="of every service")
     parser.add_argument(
         "--budget",
@@ -38,10 +42,26 @@ def add(commands: Any) -> None:
         help="mean cost of an item, base included",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the strategy, a .npz")
-    parser.add_argument("--base", default="auto", metavar="SERVICE", help="asked for every item (auto)")
+    parser.add_argument(
+        "--method",
+        choices=(*METHODS, PER_CALL),
+        help="paper: to the letter; per_call: one answer stands, costs per call (what suits the data)",
+    )
+    parser.add_argument(
+        "--base",
+        nargs="+",
+        default=["auto"],
+        metavar="SERVICE",
+        help="one or several, asked for every item; none; auto (auto)",
+    )
+    parser.add_argument("--combiner", metavar="NAME", help="of plus: learned, weight_threshold")
     parser.add_argument("--labels-per-item", type=int, metavar="N", help="the most labels of an answer")
     parser.add_argument("--metric", metavar="NAME", help="accuracy, f1, precision, recall, ...")
-    parser.add_argument("--features", metavar="KIND", help="labels, embedding or given")
+    parser.add_argument(
+        "--features",
+        metavar="KIND",
+        help="labels, embedding or given; with costs per call text, given, labels or auto",
+    )
     parser.add_argument("--predictor", metavar="NAME", help="random_forest, extra_trees, flaml, mean, ...")
     parser.add_argument("--task", default="", help="MIC, STR or NER: NER has embeddings as features")
     parser.add_argument("--unit", default="", metavar="TEXT", help="what prices are in, kept for readers")
@@ -52,15 +72,21 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.strategy import Strategy
+    from frugalmct.suspicions import of_prices_and_budgets
 
     market = read_market(arguments.data, named_prices(arguments.prices), arguments.task)
+    prices = dict(zip(market.services, market.prices.tolist(), strict=True))
     names = ("labels_per_item", "metric", "features", "predictor")
     given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    for sentence in of_prices_and_budgets(prices, arguments.budget):
+        progress(f"warning: {sentence}")
     progress(f"learning from {len(market):,} items ...")
     strategy = Strategy.fit(
         market,
         arguments.budget,
-        base=arguments.base,
+        method=arguments.method,
+        base=arguments.base[0] if len(arguments.base) == 1 else arguments.base,
+        combiner=arguments.combiner,
         unit=arguments.unit,
         seed=arguments.seed,
         jobs=arguments.jobs,
@@ -76,22 +102,40 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _summary(strategy: "Strategy", path: str) -> dict[str, Any]:
-    from frugalmct.outlook import reached_out_of_sample
+    from frugalmct.outlook import promised
 
     plans = []
+    if strategy.made.method == PER_CALL:
+        return _described(strategy, path, [_per_call_row(strategy, plan) for plan in strategy.plans.values()])
     for budget, plan in strategy.plans.items():
-        estimates = strategy.training[plan.base].estimates
-        choices = estimates.route(budget, plan.dual_price)
+        asked = strategy.training.cascade(plan.base).route(budget, plan.dual_price)
         plans.append(
             {
                 "budget": budget,
-                "base": strategy.services[plan.base],
+                "base": strategy.names(plan.base),
                 "dual_price": plan.dual_price,
-                "accuracy": float(reached_out_of_sample(estimates, budget, plan.delta).mean()),
-                "cost": estimates.cost(choices),
-                "asks_no_more": float((choices == plan.base).mean()),
+                "accuracy": promised(strategy, plan),
+                "cost": float((asked @ strategy.prices).mean()),
+                "asks_no_more": float((asked.sum(axis=1) == len(plan.base)).mean()),
             }
         )
+    return _described(strategy, path, plans)
+
+
+def _per_call_row(strategy: "PerCallStrategy", plan: "PerCallPlan") -> dict[str, Any]:
+    return {
+        "budget": plan.budget,
+        "base": strategy.names(plan.first),
+        "dual_price": plan.dual_price,
+        "accuracy": plan.accuracy,
+        "cost": plan.cost,
+        "asks_no_more": plan.asks_no_more,
+    }
+
+
+def _described(
+    strategy: "Strategy | PerCallStrategy", path: str, plans: list[dict[str, Any]]
+) -> dict[str, Any]:
     return {
         "strategy": path,
         "bytes": Path(path).stat().st_size,

@@ -6,18 +6,17 @@ in USD per 10,000 calls and a budget in USD, `per` is 10,000. Affordable is deci
 
 import math
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalmct.cascade import CascadePlan, State
 from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError, listed
 from frugalmct.live.budget import Budget
 from frugalmct.live.money import cost_nano
 from frugalmct.live.pacing import Pacer
-from frugalmct.live.records import State
-from frugalmct.plans import Plan
+from frugalmct.live.records import State as Account
 from frugalmct.select.problem import addon_costs
 from frugalmct.select.tiers import preference_order
 from frugalmct.strategy import Strategy
@@ -26,7 +25,7 @@ WHERE = "Router"
 
 
 class Course:
-    """The plan, and for each base that can be asked first its price, pacer and order of add-ons."""
+    """The plan; for each base that can be asked first its pacer, and for each state the order of add-ons."""
 
     def __init__(
         self, strategy: Strategy, budget: Budget, per: float, plan: float | None, pace: str = "adaptive"
@@ -40,17 +39,17 @@ class Course:
         self.plan, self.warning = self._choose_plan()
         if self.warning:
             warnings.warn(self.warning, stacklevel=4)
-        others = sorted(set(strategy.models) - {self.plan.base}, key=lambda base: strategy.prices[base])
-        self.bases = [self.plan.base, *others]
-        self._addon = {base: addon_costs(strategy.prices, base) for base in self.bases}
-        self._order = {base: preference_order(self._addon[base], base) for base in self.bases}
+        others = sorted(set(strategy.bases) - {self.plan.base}, key=strategy.training.base_cost)
+        self.bases: list[State] = [self.plan.base, *others]
+        self._addon = {state: addon_costs(strategy.prices, state) for state in strategy.models}
+        self._order = {state: preference_order(self._addon[state], state) for state in strategy.models}
         self.pacers = {base: self._pacer(base, pace) for base in self.bases}
 
-    def _choose_plan(self) -> tuple[Plan, str]:
-        plans, prices = self.strategy.plans.values(), self.strategy.prices
-        cheapest = min(plans, key=lambda plan: (prices[plan.base], plan.budget))
-        if self.planned < prices[cheapest.base]:
-            needed = float(prices[cheapest.base]) / self.per
+    def _choose_plan(self) -> tuple[CascadePlan, str]:
+        base_cost = self.strategy.training.base_cost
+        cheapest = min(self.strategy.plans.values(), key=lambda plan: (base_cost(plan.base), plan.budget))
+        if self.planned < base_cost(cheapest.base):
+            needed = base_cost(cheapest.base) / self.per
             return cheapest, (
                 f"{WHERE}: {self.budget} leaves {self.planned / self.per:g} for an item, but the base alone "
                 f"costs {needed:g}; add-ons are left out until what remains pays for the items to come, and "
@@ -58,18 +57,23 @@ class Course:
             )
         return self.strategy.plan_at(min(self.planned, max(self.strategy.plans))), ""
 
-    def _pacer(self, base: int, pace: str) -> Pacer:
-        dual_price, base_cost = self.plan.dual_price, float(self.strategy.prices[base])
+    def _pacer(self, base: State, pace: str) -> Pacer:
+        training = self.strategy.training
+        dual_price, base_cost = self.plan.dual_price, training.base_cost(base)
         if base != self.plan.base:
-            estimates = self.strategy.training[base].estimates
-            dual_price = estimates.dual_price(max(self.plan.budget, base_cost), self.plan.delta)
+            budget = max(self.plan.budget, base_cost)
+            dual_price = training.cascade(base).dual_price(budget, self.plan.delta)
         return Pacer(dual_price, max(self.plan.budget, base_cost), base_cost, pace=pace)
 
     def cost(self, service: int) -> float:
         """Of one call, in the unit of the budget."""
         return self.costs[service] / 1e9
 
-    def items_left(self, seen: int, now: float, state: State) -> float | None:
+    def base_nano(self, base: State) -> int:
+        """What asking a base costs, in billionths."""
+        return sum(self.costs[service] for service in base)
+
+    def items_left(self, seen: int, now: float, state: Account) -> float | None:
         """Items to come after the `seen` ones; None when nothing is known about it.
 
         Once more have come than were expected, as many again are expected: 100, 200, 400 and so on.
@@ -82,29 +86,29 @@ class Course:
             return None
         return self.budget.items_left(now, seen, period, state.items_before)
 
-    def dual_price(self, base: int, left_nano: int, items_left: float | None) -> float:
+    def dual_price(self, base: State, left_nano: int, items_left: float | None) -> float:
         """The dual price for the item whose base has just been reserved."""
         if items_left is None:
             return self.pacers[base].planned
-        left = (left_nano + self.costs[base]) / 1e9 * self.per
+        left = (left_nano + self.base_nano(base)) / 1e9 * self.per
         return self.pacers[base].update(left, items_left + 1)
 
-    def affords(self, base: int, service: int, left_nano: int, items_left: float | None) -> bool:
+    def affords(self, base: State, service: int, left_nano: int, items_left: float | None) -> bool:
         """Whether an add-on leaves the base's money for the items to come."""
         return self.costs[service] <= left_nano - self.kept(base, items_left)
 
-    def kept(self, base: int, items_left: float | None) -> int:
+    def kept(self, base: State, items_left: float | None) -> int:
         """The base's money for the items to come, in billionths."""
-        return math.ceil(self.costs[base] * (items_left or 0.0))
+        return math.ceil(self.base_nano(base) * (items_left or 0.0))
 
-    def ranked(self, base: int, row: NDArray[np.float64], dual_price: float) -> Iterator[int]:
+    def ranked(self, state: State, row: NDArray[np.float64], dual_price: float) -> list[int]:
         """Services by accuracy less dual price times cost, best first; of equals the cheaper first."""
-        addon, accuracies = self._addon[base], row.tolist()
+        addon, accuracies = self._addon[state], row.tolist()
         values = {
             service: accuracies[service] - (dual_price * float(addon[service]) if addon[service] > 0 else 0.0)
-            for service in self._order[base]
+            for service in self._order[state]
         }
-        return iter(sorted(values, key=lambda service: -values[service]))
+        return sorted(values, key=lambda service: -values[service])
 
 
 def _planned(strategy: Strategy, budget: Budget, per: float, plan: float | None) -> float:

@@ -2,12 +2,13 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from frugalmct.cascade import CascadePlan
 from frugalmct.errors import FrugalError
 from frugalmct.live.breaker import Breaker
 from frugalmct.live.course import Course
@@ -15,7 +16,6 @@ from frugalmct.live.pacing import money_ends
 from frugalmct.live.tickets import Ticket
 from frugalmct.live.traffic import Health, Traffic
 from frugalmct.metrics import metric_from_counts
-from frugalmct.plans import Plan
 from frugalmct.strategy import Strategy
 
 MOST_ANSWERS = 10_000
@@ -107,7 +107,7 @@ class HealthReport:
         expected = self.course.budget.items
         if expected is not None and health.items > expected:
             yield f"{health.items:,} items have come, but {expected:,} were expected; give a new budget."
-        cheapest = self.course.cost(self.course.plan.base)
+        cheapest = self.course.base_nano(self.course.plan.base) / 1e9
         if health.left < cheapest:
             yield f"The money is gone: {health.left:g} is left and the base costs {cheapest:g}."
         elif health.period_end and health.ends_at and health.ends_at < health.period_end:
@@ -115,38 +115,39 @@ class HealthReport:
             yield f"Spent as it was so far, the money ends at {when} UTC, before the period does."
 
 
-def why(ticket: Ticket, course: Course, services: Sequence[str], choice: int) -> str:
+def why(ticket: Ticket, course: Course, strategy: Strategy) -> str:
     """The choice in a sentence."""
-    row, base = ticket.estimates, services[ticket.base]
+    base, services = strategy.names(ticket.base), strategy.services
     failed = "".join(f"{name} failed; " for name in ticket.failed)
-    if base not in ticket.answers:
-        return f"{failed}the base {base} could not be asked, and {services[choice]} answered instead"
-    if choice != ticket.base:
-        return (
-            f"{failed}{services[choice]} was asked as well: accuracy {row[choice]:.3f} expected instead of "
-            f"{row[ticket.base]:.3f} with {base} alone, worth {course.cost(choice):g} more at the dual price "
-            f"{ticket.dual_price:.4g}"
-        )
+    if not ticket.base_answered(services):
+        answered = " and ".join(ticket.answers)
+        return f"{failed}the base {base} could not be asked, and {answered} answered instead"
+    if ticket.steps:
+        beside, parts = base, []
+        for service, expected, otherwise in ticket.steps:
+            parts.append(
+                f"{services[service]} was asked as well: accuracy {expected:.3f} expected instead of "
+                f"{otherwise:.3f} with {beside} alone, worth {course.cost(service):g} more"
+            )
+            beside += f" + {services[service]}"
+        return f"{failed}{'; then '.join(parts)} at the dual price {ticket.dual_price:.4g}"
     if ticket.short:
         return f"{failed}{base} alone: the money left does not pay for the service that was wanted"
     if failed:
         return f"{failed}{base}'s own answer was taken"
     return (
-        f"{base} alone: accuracy {row[ticket.base]:.3f} expected, and no other service is worth its cost at "
+        f"{base} alone: accuracy {ticket.expected:.3f} expected, and no other service is worth its cost at "
         f"the dual price {ticket.dual_price:.4g}"
     )
 
 
-def loss_without(strategy: Strategy, plan: Plan, service: str) -> str:
+def loss_without(strategy: Strategy, plan: CascadePlan, service: str) -> str:
     """What the plan loses when a service cannot be asked, by the training items."""
     index = strategy.services.index(service)
-    if index == plan.base:
+    if index in plan.base:
         return "every item must do without its base"
-    training = strategy.training[plan.base].estimates
-    before = training.reached(training.route(plan.budget, plan.dual_price)).mean()
-    hidden = training.estimated.copy()
-    hidden[:, index] = 0.0
-    rest = replace(training, estimated=hidden)
-    price = rest.dual_price(plan.budget, plan.delta)
-    after = training.reached(rest.route(plan.budget, price)).mean()
+    training, whole = strategy.training, strategy.training.cascade(plan.base)
+    before = training.reached(whole.route(plan.budget, plan.dual_price)).mean()
+    rest = whole.without(index)
+    after = training.reached(rest.route(plan.budget, rest.dual_price(plan.budget, plan.delta))).mean()
     return f"accuracy is {after:.3f} instead of {before:.3f} at this budget, by the training items"

@@ -25,22 +25,21 @@ from frugalmct.live.answers import checked_answer, failure_of
 from frugalmct.live.asking import Asking, item_id
 from frugalmct.live.breaker import Breaker, Patience
 from frugalmct.live.budget import Budget
+from frugalmct.live.choosing import Choosing
 from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
-from frugalmct.live.records import Reservation, Wish, new_key
+from frugalmct.live.records import Wish, new_key
 from frugalmct.live.report import HealthReport, loss_without, why
 from frugalmct.live.single import SingleItems
-from frugalmct.live.tickets import NoAnswer, OutOfMoney, Result, Ticket
+from frugalmct.live.tickets import NoAnswer, Result, Ticket
 from frugalmct.live.traffic import Traffic
 from frugalmct.strategy import Strategy
 
 LOG = logging.getLogger("frugalmct.live")
-RETURNS = (0.01, 0.02, 0.04, 0.08)
-"""Seconds between looks when all the money is reserved: some of it may be given back."""
 
 
-class Router(HealthReport, Asking):
+class Router(Choosing, HealthReport, Asking):
     """May be shared by threads; other processes make their own on the same ledger.
 
     strategy: a `Strategy` or the file of one. budget: what may be spent; may be left out where the ledger
@@ -72,9 +71,7 @@ class Router(HealthReport, Asking):
         super().__init__()
         self.traffic = Traffic(self.money, self.strategy, self.course.plan)
         self._clock = clock
-        self._single = {
-            b: SingleItems(self.strategy.models[b], self.strategy.labels) for b in self.course.bases
-        }
+        self._single = SingleItems(self.strategy)
         self._state = self.money.state()
         self.since = float(self.money.note("since", lambda old: old or repr(clock())))
 
@@ -97,7 +94,7 @@ class Router(HealthReport, Asking):
         key = new_key()
         if features is None and isinstance(item, Mapping):
             features = item.get("features")
-        self._single[self.course.plan.base].check_given(features)  # before money is spent
+        self._single.check_given(features)  # before money is spent
         ticket = Ticket(key if name is None else name, f"{key} {name or ''}".strip()[:200], features)
         self._ask_base(ticket)
         return ticket
@@ -127,11 +124,7 @@ class Router(HealthReport, Asking):
             return ticket.ask
         self.breaker.succeeded(service)
         ticket.answers[service] = checked_answer(answer)
-        if service == self._name(ticket.base) and ticket.estimates is None:
-            self._after_base(ticket)
-        else:
-            ticket.cost += self.money.settle(ticket.reservation)
-            ticket.ask, ticket.reservation = None, None
+        self._after_answer(ticket, service)
         return ticket.ask
 
     def close(self, ticket: Ticket, answers: Mapping[str, Any] | None = None) -> Result:
@@ -140,9 +133,11 @@ class Router(HealthReport, Asking):
             raise FrugalError(f"Router.close: the ticket of item {ticket.id} is closed; open one per item.")
         if ticket.ask is not None and answers and ticket.ask in answers:
             self.decide(ticket, answers)
-        if ticket.reservation is not None:
-            self.money.release(ticket.reservation)
-            ticket.ask = ticket.reservation = None
+        for unused in (ticket.reservation, *ticket.waiting):
+            if unused is not None:
+                self.money.release(unused)
+        ticket.ask = ticket.reservation = None
+        ticket.waiting.clear()
         ticket.closed = True
         if not ticket.answers:
             reasons = "; ".join(f"{service}: {reason}" for service, reason in ticket.failed.items())
@@ -150,123 +145,6 @@ class Router(HealthReport, Asking):
             error.cost = ticket.cost
             raise error
         return self._result(ticket)
-
-    # ---- what they are made of
-
-    def _ask_base(self, ticket: Ticket) -> None:
-        poor = None
-        for base in self.course.bases:
-            name = self._name(base)
-            if name in ticket.failed or not self.breaker.allows(name):
-                continue
-            made = self._reserve_base(base, ticket)
-            if made is not None:
-                ticket.base = base
-                self._wait_for(ticket, made)
-                return
-            poor = poor or name
-        if poor and not ticket.failed:
-            state = self.money.state()
-            raise OutOfMoney(
-                f"Item {ticket.id} was not sent anywhere: {state.left:g} is left of the budget's "
-                f"{state.money:g}, which does not pay for {poor}."
-            )
-        self._without_base(ticket)
-
-    def _reserve_base(self, base: int, ticket: Ticket) -> Reservation | None:
-        """Where all the money is reserved, and some of it may come back, this waits a little."""
-        wish = (self.course.cost(base), self._name(base), ticket.key)
-        made = self.money.reserve(*wish)
-        for seconds in RETURNS if made is None else ():
-            state = self.money.state()
-            if state.left_nano + state.reserved_nano < self.course.costs[base]:
-                break
-            time.sleep(seconds)
-            if (made := self.money.reserve(*wish)) is not None:
-                break
-        return made
-
-    def _after_base(self, ticket: Ticket) -> None:
-        base, paid = ticket.base, ticket.reservation
-        ticket.estimates = self._single[base].estimate(ticket.answers[self._name(base)], ticket.features)
-        ticket.dual_price = self.course.dual_price(base, paid.left_nano, self._items_left(paid.items))
-        ticket.cost += paid.amount
-        self._ask_addon(ticket, paid, unsettled=paid)
-
-    def _after_failure(self, ticket: Ticket, service: str) -> None:
-        """Gives the money back, or books it, and asks the next best."""
-        last, ticket.reservation = ticket.reservation, None
-        if last is not None and self.breaker.patience_of(service).charges_failures:
-            ticket.cost += self.money.settle(last)
-        elif last is not None:
-            self.money.release(last)
-        if ticket.estimates is None:
-            self._ask_base(ticket)
-        elif not ticket.answers:
-            self._ask_anyone(ticket)
-        elif last is None:
-            self._wait_for(ticket, None)
-        else:
-            self._ask_addon(ticket, last)
-
-    def _ask_addon(self, ticket: Ticket, last: Reservation, unsettled: Reservation | None = None) -> None:
-        """Reserves for the best service beside the base; `unsettled` is booked in the same step.
-
-        An item whose best service cannot be paid for goes to the base, as in the paper; once a service has
-        failed or is left out, the next best that can be paid for is asked.
-        """
-        made, fallen_back = None, bool(ticket.failed)
-        ticket.short = False
-        for service in self.course.ranked(ticket.base, ticket.estimates, ticket.dual_price):
-            name = self._name(service)
-            if service == ticket.base:
-                break
-            if name in ticket.failed or not self.breaker.available(name):
-                fallen_back = True
-                continue
-            left = self._items_left(last.items)
-            ticket.short = not self.course.affords(ticket.base, service, last.left_nano, left)
-            if not ticket.short and self.breaker.allows(name):
-                made, unsettled = self._reserve_addon(ticket, service, unsettled), None
-            if made is not None or not fallen_back:
-                break
-        if unsettled is not None:
-            self.money.settle(unsettled)
-        self._wait_for(ticket, made)
-
-    def _wait_for(self, ticket: Ticket, made: Reservation | None) -> None:
-        ticket.reservation, ticket.ask = made, None if made is None else made.service
-
-    def _reserve_addon(
-        self, ticket: Ticket, service: int, unsettled: Reservation | None
-    ) -> Reservation | None:
-        """Others may have spent in between: what is left now must still pay for the bases to come."""
-        wish = Wish(self.course.cost(service), self._name(service), ticket.key)
-        settle = [] if unsettled is None else [(unsettled, None)]
-        (made,) = self.money.exchange(settle=settle, reserve=[wish])
-        if made is None:
-            ticket.short = True
-        elif made.left_nano < self.course.kept(ticket.base, self._items_left(made.items)):
-            self.money.release(made)
-            ticket.short, made = True, None
-        return made
-
-    def _without_base(self, ticket: Ticket) -> None:
-        """No base can be asked: as in recorded data its answer counts as empty, and another one must do."""
-        ticket.base = self.course.plan.base
-        ticket.estimates = self._single[ticket.base].estimate({}, ticket.features)
-        ticket.dual_price = self.course.pacers[ticket.base].dual_price
-        self._ask_anyone(ticket)
-
-    def _ask_anyone(self, ticket: Ticket) -> None:
-        made = None
-        for service in self.course.ranked(ticket.base, ticket.estimates, ticket.dual_price):
-            name = self._name(service)
-            if service != ticket.base and name not in ticket.failed and self.breaker.allows(name):
-                made = self.money.reserve(self.course.cost(service), name, ticket.key)
-                if made is not None:
-                    break
-        self._wait_for(ticket, made)
 
     def try_again(self, ticket: Ticket, failure: str) -> bool:
         """Whether the service may be asked once more. A failed call that is charged is booked, and the next
@@ -280,6 +158,9 @@ class Router(HealthReport, Asking):
             (made,) = self.money.exchange(
                 settle=[(spent, None)], reserve=[Wish(spent.amount, service, ticket.key)]
             )
+            if made is not None and not self._leaves_enough(ticket, made):
+                self.money.release(made)
+                made = None
             if made is None:
                 ticket.failed[service], ticket.reservation = failure, None
                 return False
@@ -302,36 +183,22 @@ class Router(HealthReport, Asking):
         return False
 
     def _result(self, ticket: Ticket) -> Result:
-        services = self.strategy.services
-        base_name = self._name(ticket.base)
-        base_answer = ticket.answers.get(base_name, {})
-        addon = next((name for name in ticket.answers if name != base_name), None)
-        choice = ticket.base if addon is None else services.index(addon)
-        addon_answer = None if addon is None else ticket.answers[addon]
-        combined = self._single[ticket.base].combine(base_answer, addon_answer, choice)
-        expected = float(ticket.estimates[choice])
-        if ticket.base == self.course.plan.base and base_name in ticket.answers:
-            unseen = any(not self._single[ticket.base].knows(label) for label in base_answer)
-            self.traffic.add(ticket.estimates, base_answer, expected, ticket.cost, unseen=unseen)
+        services, answers = self.strategy.services, self._by_number(ticket)
+        combined = self._single.combine(ticket.state(services), answers)
+        said = {label for service in ticket.base for label in answers.get(service, ())}
+        if ticket.base == self.course.plan.base and ticket.base_answered(services):
+            unseen = any(not self._single.knows(label) for label in said)
+            self.traffic.add(ticket.estimates, said, ticket.expected, ticket.cost, unseen=unseen)
         self.remember(ticket.id, list(combined))
         return Result(
             id=ticket.id,
             answer=[[label, score] for label, score in combined.items()],
             asked=tuple(ticket.answers),
             cost=ticket.cost,
-            why=why(ticket, self.course, services, choice),
-            expected=expected,
+            why=why(ticket, self.course, self.strategy),
+            expected=ticket.expected,
             failed=dict(ticket.failed),
         )
-
-    def _name(self, service: int) -> str:
-        return self.strategy.services[service]
-
-    def _items_left(self, seen: int) -> float | None:
-        now = self._clock()
-        if now >= self._state.end:  # a new period has begun
-            self._state = self.money.state()
-        return self.course.items_left(seen, now, self._state)
 
 
 def _money(

@@ -3,49 +3,58 @@
 The numbers are those of `Strategy.estimate` and `Strategy.answer`, to the last digit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
+from frugalmct.cascade import State
 from frugalmct.errors import FrugalError
 from frugalmct.features import SUMMARY
 from frugalmct.live.answers import Labels
 from frugalmct.market import Evidence
-from frugalmct.model import AccuracyModel
 from frugalmct.sparse import label_matrix
+from frugalmct.strategy import Strategy
 
 
 class SingleItems:
-    """One base's model, asked about one item at a time. labels: the strategy's, in their order."""
+    """A strategy, asked about one item at a time; answers are by service, one that is missing is empty."""
 
-    def __init__(self, model: AccuracyModel, labels: NDArray[np.str_]) -> None:
-        self.model = model
-        self._labels = labels
-        self._place = {label: number for number, label in enumerate(labels.tolist())}
+    def __init__(self, strategy: Strategy) -> None:
+        self._models, self._combiner = strategy.models, strategy.combiner
+        self._features, self._labels = strategy.features, strategy.labels
+        self._place = {label: number for number, label in enumerate(strategy.labels.tolist())}
 
     def knows(self, label: str) -> bool:
         return label in self._place
 
-    def estimate(self, answer: Labels, given: Sequence[float] | None = None) -> NDArray[np.float64]:
-        """(services,) estimated accuracies, from the base's answer and the item's own numbers, if any."""
+    def estimate(
+        self, state: State, answers: Mapping[int, Labels], given: Sequence[float] | None = None
+    ) -> NDArray[np.float64]:
+        """(services,) estimated accuracies at a state, from its services' answers and the item's own numbers,
+        if any."""
         numbers = self.check_given(given)
-        if self.model.features.kind == "labels":
-            return self.model.predictor.estimate_row(self._label_row(answer, numbers))
+        said = [answers.get(service, {}) for service in state]
+        if self._features.features.kind == "labels":
+            parts = [self._label_row(said[0], numbers), *(self._label_row(one) for one in said[1:])]
+            row = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        else:
+            own = None if not len(numbers) else numbers[None]
+            row = np.asarray(self._features.table([self._evidence(one, own) for one in said]))[0]
+        return self._models[state].estimate_row(row)
+
+    def _evidence(self, answer: Labels, given: NDArray[np.float64] | None) -> Evidence:
         names = sorted(answer, key=lambda label: self._place.get(label, len(self._place)))
         scores = label_matrix([0, len(names)], range(len(names)), [answer[n] for n in names], len(names))
-        own = None if not len(numbers) else numbers[None]
-        row = self.model.features.transform(Evidence(scores, np.array(names, dtype=np.str_), own))
-        return self.model.predictor.estimate_row(np.asarray(row)[0])
+        return Evidence(scores, np.array(names, dtype=np.str_), given)
 
-    def combine(self, base: Labels, addon: Labels | None, choice: int) -> Labels:
-        """The combined answer, highest score first; without an add-on, the base's own as it was learnt."""
+    def combine(self, state: State, answers: Mapping[int, Labels]) -> Labels:
+        """The combined answer, highest score first."""
         new: dict[str, int] = {}
-        sets = [self._places(answer, new) for answer in (base, base if addon is None else addon)]
+        sets = [self._places(answers.get(service, {}), new) for service in state]
         width = max(len(self._labels) + len(new), 1)
         rows = [label_matrix([0, len(places)], places, scores, width) for places, scores in sets]
-        found: csr_matrix = self.model.combiners.apply(*rows, choice)
+        found = self._combiner(state).apply(rows)
         names = [self._name(place, new) for place in found.indices.tolist()]
         pairs = zip(names, found.data.tolist(), strict=True)
         return dict(sorted(pairs, key=lambda pair: -pair[1]))
@@ -67,23 +76,25 @@ class SingleItems:
 
     def check_given(self, given: Sequence[float] | None) -> NDArray[np.float64]:
         numbers = np.asarray([] if given is None else given, dtype=np.float64)
-        if numbers.shape != (self.model.features.given,) or not np.isfinite(numbers).all():
+        if numbers.shape != (self._features.features.given,) or not np.isfinite(numbers).all():
             raise FrugalError(
                 f"Router: the item brings {numbers.size} features, but the strategy was trained with "
-                f"{self.model.features.given} finite numbers for each item; give those."
+                f"{self._features.features.given} finite numbers for each item; give those."
             )
         return numbers
 
-    def _label_row(self, answer: Labels, numbers: NDArray[np.float64]) -> NDArray[np.float32]:
-        """A score for every label learnt from, then the summary, then the item's own numbers."""
+    def _label_row(self, answer: Labels, numbers: Sequence[float] = ()) -> NDArray[np.float32]:
+        """A score for every label learnt from, then the summary, then the item's own numbers, if any."""
         known = sorted((self._place[label], score) for label, score in answer.items() if label in self._place)
-        row = np.zeros(len(self._labels) + len(SUMMARY) + len(numbers), dtype=np.float32)
         start = len(self._labels)
+        end = start + (len(SUMMARY) if self._features.features.summary else 0)
+        row = np.zeros(end + len(numbers), dtype=np.float32)
         if known:
             places, values = zip(*known, strict=True)
             scores = np.array(values)
             row[list(places)] = scores
             # The sum as features.summary_columns takes it.
-            row[start : start + 3] = (len(known), max(values), np.add.reduceat(scores, [0])[0] / len(known))
-        row[start + len(SUMMARY) :] = numbers
+            summary = (len(known), max(values), np.add.reduceat(scores, [0])[0] / len(known))
+            row[start:end] = summary[: end - start]
+        row[end:] = numbers
         return row

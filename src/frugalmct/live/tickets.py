@@ -1,6 +1,6 @@
 """What a router hands out: a ticket while an item is being asked about, and the result."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalmct.cascade import State
 from frugalmct.errors import FrugalError
 from frugalmct.live.answers import Labels
 from frugalmct.live.records import Reservation
@@ -33,13 +34,22 @@ class Ticket:
     """What the ledger knows the item by: unique even if an id comes twice."""
     features: Any = None
     ask: str | None = None
-    base: int = -1
+    base: State = ()
     reservation: Reservation | None = None
+    paid: Reservation | None = None
+    """The base's last: what was left then is what pacing goes by."""
+    waiting: list[Reservation] = field(default_factory=list)
+    """For services of the base that are asked after this one."""
     cost: float = 0.0
     answers: dict[str, Labels] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     estimates: NDArray[np.float64] | None = None
+    """(services,), once the base has answered; `latest` are those of the last step."""
+    latest: NDArray[np.float64] | None = None
     dual_price: float = 0.0
+    expected: float = float("nan")
+    steps: list[tuple[int, float, float]] = field(default_factory=list)
+    """Each add-on that answered, with the accuracy expected with it and without."""
     short: bool = False
     """Whether the best add-on could not be paid for."""
     closed: bool = False
@@ -54,6 +64,14 @@ class Ticket:
         except BaseException:
             vars(self).update(before)
             raise
+
+    def state(self, services: Sequence[str]) -> State:
+        """The base, and whoever else has answered."""
+        return tuple(sorted({*self.base, *(services.index(name) for name in self.answers)}))
+
+    def base_answered(self, services: Sequence[str]) -> bool:
+        """Whether some service of the base has."""
+        return any(services[service] in self.answers for service in self.base)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from frugalmct.cascade import CascadePlan
 from frugalmct.errors import FrugalError
 from frugalmct.live.drift import Drift, compare
 from frugalmct.live.sketch import Recent, Sketch
-from frugalmct.plans import Plan
 from frugalmct.strategy import Strategy
 
 LOG = logging.getLogger("frugalmct.live")
@@ -20,22 +20,21 @@ SHARE_EVERY = 100
 """Items after which a process adds what it has seen to the common sketch."""
 
 
-def training_sketch(strategy: Strategy, plan: Plan) -> Sketch:
+def training_sketch(strategy: Strategy, plan: CascadePlan) -> Sketch:
     """What the traffic is held against: the training items, and what the plan would have chosen for them."""
-    training = strategy.training[plan.base]
-    estimates = training.estimates
-    choices = estimates.route(plan.budget, plan.dual_price)
-    expected = estimates.estimated[np.arange(len(choices)), choices]
-    kept = len(estimates) / training.items  # counts are of all items, estimates of those kept
-    counts = np.round(training.given * kept).astype(np.int64)
-    silent = round(training.silent * kept)
-    return Sketch.of_counts(estimates.estimated, counts, silent, strategy.labels.tolist(), expected)
+    cascade, given = strategy.training.cascade(plan.base), strategy.training.given[plan.base]
+    expected = cascade.walk(plan.dual_price).expected
+    kept = len(cascade) / given.items  # counts are of all items, estimates of those kept
+    counts = np.round(given.counts * kept).astype(np.int64)
+    silent = round(given.silent * kept)
+    rows = cascade.estimates[plan.base]
+    return Sketch.of_counts(rows, counts, silent, strategy.labels.tolist(), expected)
 
 
 class Traffic:
     """What this process has seen since it last shared it, and what all have."""
 
-    def __init__(self, money: Any, strategy: Strategy, plan: Plan) -> None:
+    def __init__(self, money: Any, strategy: Strategy, plan: CascadePlan) -> None:
         self.training = training_sketch(strategy, plan)
         self.services = strategy.services
         digest = hashlib.blake2b(self.training.to_text().encode(), digest_size=8).hexdigest()

@@ -21,9 +21,11 @@ from frugalmct.arrays import ArrayFile, open_arrays
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError, listed
 from frugalmct.files import replacing
+from frugalmct.market.extras import Extras
+from frugalmct.market.known import Answered, Known, label_sets
 from frugalmct.market.packing import pack_bytes
 from frugalmct.market.settings import NOTHING_SAID, MarketSettings
-from frugalmct.sparse import label_matrix, sorted_labels
+from frugalmct.sparse import sorted_labels
 from frugalmct.values import REMAKE, Fields, shown
 
 if TYPE_CHECKING:
@@ -52,23 +54,8 @@ class Evidence:
     @classmethod
     def of(cls, answers: Sequence[Answer], given: NDArray[np.float64] | None = None) -> "Evidence":
         """From plain answers, `[[("car", 0.9)], []]`; a label given twice counts with its highest score."""
-        columns: dict[str, int] = {}
-        starts, indices, scores = [0], [], []
-        for answer in answers:
-            best: dict[int, float] = {}
-            for label, score in answer:
-                if not 0 <= score <= 1:
-                    raise FrugalError(
-                        f"The answer {label!r} has the score {score!r}; give a number in [0, 1]."
-                    )
-                column = columns.setdefault(str(label), len(columns))
-                best[column] = max(float(score), best.get(column, 0.0))
-            indices += best.keys()
-            scores += best.values()
-            starts.append(len(indices))
-        return cls(
-            label_matrix(starts, indices, scores, len(columns)), np.array(list(columns), np.str_), given
-        )
+        scores, labels = label_sets(answers)
+        return cls(scores, labels, given)
 
     def __len__(self) -> int:
         return self.scores.shape[0]
@@ -109,6 +96,7 @@ class Market(ABC):
     services: tuple[str, ...]
     prices: NDArray[np.float64]
     data: str
+    extras: Extras
     settings: MarketSettings = NOTHING_SAID
 
     def __init_subclass__(cls) -> None:
@@ -117,6 +105,10 @@ class Market(ABC):
     @abstractmethod
     def evidence(self, base: int) -> Evidence:
         """What is known of the items once service `base` has answered them."""
+
+    @abstractmethod
+    def answered(self, service: int) -> Answered:
+        """What a service gave for every item, but for what `extras` holds of it."""
 
     @abstractmethod
     def choice_accuracy(self, combiners: "Combiners", metric: str = "accuracy") -> NDArray[np.float64]:
@@ -161,7 +153,7 @@ class Market(ABC):
         }
         write = np.savez_compressed if compress else np.savez
         with replacing(path) as temporary, temporary.open("wb") as handle:
-            write(handle, **(arrays | self.to_arrays()))
+            write(handle, **(arrays | self.to_arrays() | self.extras.to_arrays()))
 
     @staticmethod
     def load(path: str | Path) -> "Market":
@@ -180,6 +172,21 @@ class Market(ABC):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def known(self, asked: Sequence[int] = ()) -> Known:
+        """What is known of the items once these services have answered, and of no other one anything."""
+        answers = {k: self.extras.completed(self.answered(k), k) for k in asked}
+        return Known(len(self), self.extras.text, self.given, answers)
+
+    @property
+    def given(self) -> NDArray[np.float64] | None:
+        """(items, numbers) that the items bring along, or None."""
+        return getattr(self, "features", None)
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """(services,) prices, or (items, services) what each call cost where that is known."""
+        return self.prices if self.extras.costs is None else self.extras.costs
 
     def over(self, labels: NDArray[np.str_]) -> "Market":
         """The market with these labels first in its vocabulary, where it has one."""
@@ -203,5 +210,6 @@ class Market(ABC):
                 f"Market {self.name} has prices {listed(self.prices)}; each must be a finite number >= 0."
             )
         check_money(f"Market {self.name}", np.asarray(self.prices, dtype=np.float64))
+        self.extras.check(self.name, len(self), len(self.services))
         if self.data not in DATA_KINDS:
             raise FrugalError(f"Market {self.name} has data '{self.data}'; known: {listed(DATA_KINDS)}.")

@@ -4,7 +4,7 @@ Everything is sparse (CSR, items x labels). A stored entry is a label that was g
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,9 @@ from scipy.sparse import csr_matrix, vstack
 
 from frugalmct.arrays import ArrayFile
 from frugalmct.errors import FrugalError
+from frugalmct.market.extras import Extras
 from frugalmct.market.interface import Evidence, Market, joint_vocabulary, moved_columns
+from frugalmct.market.known import Answered
 from frugalmct.market.packing import pack_sets, pack_text
 from frugalmct.market.settings import NOTHING_SAID, MarketSettings
 from frugalmct.metrics import set_metric
@@ -45,6 +47,7 @@ class LabelMarket(Market):
     scores: tuple[csr_matrix, ...]
     features: NDArray[np.float64] | None = None
     data: str = "recorded"
+    extras: Extras = field(default_factory=Extras)
     settings: MarketSettings = NOTHING_SAID
 
     def __post_init__(self) -> None:
@@ -79,6 +82,9 @@ class LabelMarket(Market):
 
     def evidence(self, base: int) -> Evidence:
         return Evidence(self.scores[base], self.labels, self.features)
+
+    def answered(self, service: int) -> Answered:
+        return Answered(self.scores[service], self.labels)
 
     def choice_accuracy(self, combiners: "Combiners", metric: str = "accuracy") -> NDArray[np.float64]:
         return combiners.accuracy(self.truth, self.scores, metric)
@@ -115,6 +121,7 @@ class LabelMarket(Market):
             truth=take_rows(self.truth, rows),
             scores=tuple(take_rows(scores, rows) for scores in self.scores),
             features=None if self.features is None else self.features[rows],
+            extras=self.extras.subset(rows),
         )
 
     def with_services(self, services: Sequence[str]) -> "LabelMarket":
@@ -124,19 +131,24 @@ class LabelMarket(Market):
             services=tuple(services),
             prices=self.prices[keep],
             scores=tuple(self.scores[k] for k in keep),
+            extras=self.extras.with_services(keep),
         )
+
+    def true_label_counts(self) -> tuple[int, int, int]:
+        """Items, true labels over all of them, and the most of any."""
+        return len(self), int(self.truth.nnz), int(set_sizes(self.truth).max(initial=0))
 
     def statistics(self) -> dict[str, Any]:
         """What the paper's table of datasets shows, and what each service achieves alone."""
-        occurrences = int(self.truth.nnz)
+        items, occurrences, largest = self.true_label_counts()
         seen = int(np.count_nonzero(np.bincount(self.truth.indices, minlength=len(self.labels))))
         accuracy = self.service_accuracy()
         return {
-            "items": len(self),
+            "items": items,
             "label_occurrences": occurrences,
             "distinct_labels": seen,
-            "labels_per_item": occurrences / len(self) if len(self) else 0.0,
-            "largest_label_set": int(set_sizes(self.truth).max(initial=0)),
+            "labels_per_item": occurrences / items if items else 0.0,
+            "largest_label_set": largest,
             "service_accuracy": dict(zip(self.services, accuracy.mean(axis=0).tolist(), strict=True)),
         }
 
@@ -178,4 +190,5 @@ class LabelMarket(Market):
             scores=tuple(file.sets(f"service{k}", *size, scored=True) for k in range(len(services))),
             features=file.floats("features", (len(items), None)) if "features" in file else None,
             data=header.text("data"),
+            extras=Extras.read(file, len(items), len(services)),
         )

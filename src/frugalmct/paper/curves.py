@@ -101,6 +101,31 @@ class DatasetResults:
         by_repetition = dict(zip(rows["repetition"], rows["accuracy"], strict=True))
         return BestService(first["service"], first["accuracy"], first["cost"], by_repetition)
 
+    def costs_at_best(self, method: str) -> NDArray[np.float64]:
+        """Per repetition what it pays to be as accurate as the best service; NaN where it never is."""
+        return np.array(
+            [
+                self.curve(method, repetition).cheapest(self.best.by_repetition.get(repetition, np.nan))
+                for repetition in self.repetitions
+            ]
+        )
+
+    def savings(self, method: str) -> NDArray[np.float64]:
+        """Per repetition the share of the best service's cost that is saved at its accuracy."""
+        costs = self.costs_at_best(method)
+        return 1 - costs / self.best.cost if self.best.cost > 0 else np.full(costs.size, np.nan)
+
+    def gains_at_best_cost(self, method: str) -> NDArray[np.float64]:
+        """Per repetition the accuracy at the best service's cost, less that service's."""
+        best = self.best
+        return np.array(
+            [
+                self.curve(method, repetition).accuracy_at(best.cost)
+                - best.by_repetition.get(repetition, np.nan)
+                for repetition in self.repetitions
+            ]
+        )
+
     def missing(self, *methods: str) -> str:
         """Why there are no rows of these methods, empty where there are."""
         reasons = [self._missing(method) for method in methods if self.of(method).empty]

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "own": "Your own services",
+    "claims": "The paper's claims",
     "paper": "The paper's tables and figures",
     "solvers": "Comparison of solvers",
     "beyond": "Beyond the paper",
     "data": "The data",
 }
-STAGES = ("markets", "selections", "baselines", "estimates", "plans")
+STAGES = ("markets", "selections", "plus", "baselines", "estimates", "plans")
 STUDY = "studies/"
 
 Cell = tuple[str, int]

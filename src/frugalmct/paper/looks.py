@@ -17,6 +17,7 @@ from frugalmct.paper.names import (
     OFFLINE,
     ONLINE,
     ORACLE,
+    PLUS,
     RANDOM_MIX,
     SINGLE,
     WEIGHTED,
@@ -37,16 +38,17 @@ class Look:
 # Okabe and Ito's palette, whose colours the colour-blind can distinguish.
 LOOKS = {
     ONLINE: Look("FrugalMCT", "#d55e00", "-", "o"),
+    PLUS: Look("FrugalMCT plus", "#009e73", "-", "*"),
     OFFLINE: Look("FrugalMCT offline", "#000000", "--", "s"),
     DAP: Look("DAP (dummy predictor)", "#7d7d7d", "-.", "v"),
     FRUGALML: Look("FrugalML", "#0072b2", "-", "D"),
-    MAJORITY: Look("Majority vote", "#009e73", ":", "^"),
+    MAJORITY: Look("Majority vote", "#e69f00", ":", "^"),
     WEIGHTED: Look("Weighted majority vote", "#cc79a7", ":", "P"),
     # Fairer forms keep the colour of what they are a form of.
     DAP_BEST_BASE: Look("DAP, best base", "#7d7d7d", ":", "<"),
     FRUGALML_THRESHOLDS: Look("FrugalML, θ per service", "#0072b2", "--", "d"),
     FRUGALML_COMBINED: Look("FrugalML, combined", "#0072b2", "-.", "p"),
-    MAJORITY_ABSTAINING: Look("Majority vote, silent abstain", "#009e73", ":", "1"),
+    MAJORITY_ABSTAINING: Look("Majority vote, silent abstain", "#e69f00", ":", "1"),
     WEIGHTED_ABSTAINING: Look("Weighted vote, silent abstain", "#cc79a7", ":", "2"),
     BEST_SINGLE: Look("Best service", "#4d4d4d", ":", "X"),
     RANDOM_MIX: Look("Random mix", "#b59f00", ":", "."),

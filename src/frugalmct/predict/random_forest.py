@@ -1,4 +1,4 @@
-"""The paper's predictor: a random forest whose leaf size is chosen by its out-of-bag error.
+"""The paper's predictor, a random forest; its leaf size is chosen by its out-of-bag error unless it is given.
 
 How large leaves are decides whether routing pays: the selector takes the highest of several estimates, and
 of noisy ones the highest is too often the luckiest. Leaves that are too small make the estimates noisy,
@@ -36,8 +36,9 @@ class RandomForest(Predictor):
     """A multi-output forest.
 
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
-    each split (a share, a number, or `sqrt`; by default `share_tried`); `rows_per_tree` the most items a tree
-    sees; `max_columns` the most columns used of a sparse table, the fullest ones.
+    each split (a share, a number, or `sqrt`; by default `share_tried`); `share_per_tree` the share of the
+    items that are drawn for a tree, with replacement, and `rows_per_tree` the most there are; `max_columns`
+    the most columns used of a sparse table, the fullest ones.
     """
 
     name = "random_forest"
@@ -51,6 +52,7 @@ class RandomForest(Predictor):
         trees: int = TREES,
         leaf: int | None = None,
         max_features: str | float | int | None = None,
+        share_per_tree: float = SHARE_PER_TREE,
         rows_per_tree: int = ROWS_PER_TREE,
         max_columns: int = MAX_COLUMNS,
         jobs: int = 1,
@@ -59,6 +61,7 @@ class RandomForest(Predictor):
         self.trees = whole("trees", trees, least=1)
         self.leaf = None if leaf is None else whole("leaf", leaf, least=1)
         self.max_features = _checked_max_features(self.share_tried if max_features is None else max_features)
+        self.share_per_tree = _checked_share(share_per_tree)
         self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
         self.max_columns = whole("max_columns", max_columns, least=1)
 
@@ -100,7 +103,7 @@ class _Training:
     def grow(self, trees: int, leaf: int, purpose: str) -> "_Grown":
         from sklearn import ensemble
 
-        rows = min(self.options.rows_per_tree, round(SHARE_PER_TREE * len(self.accuracy)))
+        rows = min(self.options.rows_per_tree, round(self.options.share_per_tree * len(self.accuracy)))
         forest = getattr(ensemble, self.options.grower)(
             trees,
             min_samples_leaf=leaf,
@@ -195,3 +198,9 @@ def _checked_max_features(value: Any) -> str | float | int:
     raise FrugalError(
         f"max_features is {value!r}; it must be 'sqrt', a share in (0, 1] or a whole number of columns."
     )
+
+
+def _checked_share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise FrugalError(f"share_per_tree is {value!r}; it must be a share in (0, 1].")
+    return float(value)

@@ -4,38 +4,53 @@ import asyncio
 import logging
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from live_market import PRICES, Recorded, photos
 
-from frugalmct import Budget, Router, Strategy
+from frugalmct import Budget, Learning, Router, Strategy
+from frugalmct.cascade import NEVER
 from frugalmct.live import NoAnswer, Patience
+from frugalmct.metrics import set_metric
 
 PER = 1000
 QUICK = Patience(timeout=None, retries=0, wait=0.0, pause=1e6)
 NEVER_LEFT_OUT = Patience(timeout=None, retries=0, wait=0.0, failures=1000, calls=1000)
 
 
-@pytest.fixture(scope="module")
-def strategy() -> Strategy:
-    return Strategy.fit(photos(400), [5.0], base="cheap", options={"trees": 30, "leaf": 5})
+SMALL = Learning(options={"trees": 20, "leaf": 5})
+
+
+@pytest.fixture(scope="module", params=["paper", "plus"])
+def strategy(request) -> Strategy:
+    return Strategy.fit(photos(400), [5.0], method=request.param, base="cheap", learning=SMALL)
 
 
 @pytest.fixture(scope="module")
 def two_bases() -> Strategy:
     """Plans with different bases, so that there is a model of each."""
     market = photos(400)
-    options = {"trees": 30, "leaf": 5}
     first, second = (
-        Strategy.fit(market, [budget], base=base, options=options)
+        Strategy.fit(market, [budget], method="paper", base=base, learning=SMALL).parts
         for budget, base in ((5, "cheap"), (7, "good"))
     )
+    training = replace(
+        first.training,
+        estimates=first.training.estimates | second.training.estimates,
+        accuracy=second.training.accuracy | first.training.accuracy,
+        given=first.training.given | second.training.given,
+    )
     return Strategy(
-        first.services, first.prices, first.labels, first.metric,
-        [*first.plans.values(), *second.plans.values()], first.models | second.models,
-        made=first.made, training=first.training | second.training, ids=first.ids,
-    )  # fmt: skip
+        replace(
+            first,
+            plans=first.plans | second.plans,
+            models=first.models | second.models,
+            combiners=second.combiners | first.combiners,
+            training=training,
+        )
+    )
 
 
 class Failing(Recorded):
@@ -91,7 +106,7 @@ def test_the_bases_own_answer_is_the_last_resort(strategy):
     results = [made.run(item, ask) for item in ask.items()]
     assert {result.asked for result in results} == {("cheap",)}
     assert made.money.state().spent == pytest.approx(300 * PRICES["cheap"] / PER)
-    sets = strategy.answer(market, np.zeros(300, dtype=np.int64), 5.0)
+    sets = strategy.answer(market, np.tile([True, False, False], (300, 1)))
     for row, result in enumerate(results):
         assert {label for label, _ in result.answer} == set(market.labels[sets[row].indices].tolist())
 
@@ -110,16 +125,56 @@ def test_a_service_down_for_the_middle_third(strategy):
     tries = [call for call in ask.calls if len(call) == 3]
     assert 5 <= len(tries) <= 12, "left out after five failures, then one trial at a time"
     assert made.money.state().spent == pytest.approx(charged(ask))
-    asked = [result.asked[-1] for result in results]
-    assert "best" in asked[:200] and "best" not in asked[200:400] and "best" in asked[450:]
+    asked = np.array([[name in result.asked for name in PRICES] for result in results])
+    assert asked[:200, 2].any() and not asked[200:400, 2].any() and asked[450:, 2].any()
     # Independently: with `best` unknown in the middle third, the strategy's own choices.
-    without = strategy.estimate(market, 5.0)
-    without[200:400, 2] = 0.0
-    alone = strategy.selector(5.0, 600).choose_all(without)
-    model = strategy.models[0]
-    worth = model.estimates(market, "accuracy").actual
-    found = worth[np.arange(600), [strategy.services.index(name) for name in asked]].mean()
-    assert found == pytest.approx(worth[np.arange(600), alone].mean(), abs=0.01)
+    plan, own = strategy.plan(5.0), np.arange(600)
+    tables = strategy._estimates(market, replace(plan, dual_price=0.0))
+    blind = np.flatnonzero((own >= 200) & (own < 400))
+    for state, table in tables.items():
+        if 2 not in state:
+            table[blind, 2] = NEVER
+    alone = strategy.selector(5.0, 600).run(tables)
+    truth = market.truth
+    found = set_metric(truth, strategy.answer(market, asked)).mean()
+    assert found == pytest.approx(set_metric(truth, strategy.answer(market, alone)).mean(), abs=0.01)
+
+
+def test_of_several_services_first_one_may_fail():
+    """Its answer counts as empty, as in recorded data; it costs nothing."""
+    market = photos(100, 2, "new")
+    strategy = Strategy.fit(photos(400), [11.0], base=["cheap", "good"], learning=SMALL)
+    for down in ("cheap", "good"):
+        ask = Failing(market, {down: ConnectionError("x")})
+        made = router(strategy, items=100, rate=11.0, patience=NEVER_LEFT_OUT)
+        results = [made.run(item, ask) for item in ask.items()]
+        assert all(down in result.failed and down not in result.asked for result in results)
+        assert any("best" in result.asked for result in results)
+        assert made.money.state().spent == pytest.approx(charged(ask))
+        assert made.money.state().reserved_nano == 0 and made.money.state().items == 100
+    ask = Failing(market, {"cheap": None, "good": None})
+    made = router(strategy, items=100, rate=11.0, patience=NEVER_LEFT_OUT)
+    assert made.run({"id": "new 0"}, ask).asked == ("best",)
+
+
+def test_a_further_service_that_fails_leaves_what_was_answered():
+    market = photos(100, 2, "new")
+    strategy = Strategy.fit(photos(400), [16.0], base="cheap", learning=SMALL)
+    whole = router(strategy, items=100, rate=16.0).batch(Recorded(market).items(), Recorded(market))
+    order = {result.id: result.asked for result in whole}
+    third = {id: asked[2] for id, asked in order.items() if len(asked) == 3}
+    assert third
+
+    def ask(service, item):
+        if service == third.get(item["id"]):
+            raise ConnectionError("x")
+        return Recorded(market)(service, item)
+
+    made = router(strategy, items=100, rate=16.0, patience=NEVER_LEFT_OUT)
+    for id in third:
+        result = made.run({"id": id}, ask)
+        assert result.asked == order[id][:2] and third[id] in result.failed
+    assert made.money.state().reserved_nano == 0
 
 
 def test_a_provider_that_charges_for_failures(strategy):
@@ -188,7 +243,7 @@ def test_a_base_that_fails_is_replaced_by_the_next(two_bases):
     market = photos(100, 2, "new")
     ask = Failing(market, {"cheap": ConnectionError("x")})
     made = router(two_bases, items=100, rate=7.0, plan=5.0, patience=NEVER_LEFT_OUT)
-    assert made.course.bases == [0, 1]
+    assert made.course.bases == [(0,), (1,)]
     results = [made.run(item, ask) for item in ask.items()]
     assert all(result.asked[0] == "good" and "cheap" in result.failed for result in results)
     assert made.money.state().spent == pytest.approx(charged(ask))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from live_market import Recorded, photos
 
-from frugalmct import Budget, Router, Strategy
+from frugalmct import Budget, Learning, Router, Strategy
 from frugalmct.errors import FrugalError
 from frugalmct.live import Patience
 from frugalmct.live.traffic import training_sketch
@@ -14,11 +14,12 @@ from frugalmct.live.traffic import training_sketch
 PER = 1000
 PATIENT = Patience(timeout=None)
 HOUR = 3600.0
+SMALL = Learning(options={"trees": 20, "leaf": 5})
 
 
-@pytest.fixture(scope="module")
-def strategy() -> Strategy:
-    return Strategy.fit(photos(600), [5.0], base="cheap", options={"trees": 30, "leaf": 5})
+@pytest.fixture(scope="module", params=["paper", "plus"])
+def strategy(request) -> Strategy:
+    return Strategy.fit(photos(600), [5.0], method=request.param, base="cheap", learning=SMALL)
 
 
 def router(strategy, items=300, rate=5.0, ledger=None, **options) -> Router:
@@ -40,9 +41,10 @@ def test_the_training_sketch_is_that_of_the_training_items(strategy):
     for label, count in zip(sketch.labels, sketch.given.tolist(), strict=True):
         column = market.labels.tolist().index(label)
         assert count == int((answers.indices == column).sum())
-    estimates = strategy.training[0].estimates
-    expected = estimates.estimated[np.arange(600), estimates.route(5.0, plan.dual_price)].mean()
-    assert sketch.expected_accuracy == pytest.approx(float(expected))
+    cascade = strategy.training.cascade((0,))
+    expected = cascade.walk(plan.dual_price).expected
+    assert sketch.expected_accuracy == pytest.approx(float(expected.mean()))
+    assert np.array_equal(cascade.walk(plan.dual_price).asked, cascade.route(5.0, plan.dual_price))
 
 
 def test_traffic_like_training_is_healthy(strategy):

@@ -9,6 +9,8 @@ from released import real_folder
 
 from frugalmct import Budget, Router, Strategy
 from frugalmct.live import OutOfMoney, Patience
+from frugalmct.metrics import set_metric
+from frugalmct.model import Learning
 from frugalmct.select import Problem, solve
 from frugalmct.sources import load_market
 from frugalmct.splits import split
@@ -19,22 +21,31 @@ BUDGET = 10.0
 
 
 class Traffic:
-    """Half the items train, the other half comes in; `worth` is the true accuracy of each choice."""
+    """Half the items train, the other half comes in; `worth` is the true accuracy of each choice.
+
+    By the paper's method with our settings, whose offline optimum is known.
+    """
 
     def __init__(self) -> None:
         source = {"kind": "frugalmct", "path": str(real_folder("FrugalMCT", "PASCAL"))}
         market = load_market("PASCAL", {"task": "MIC", "source": source, "prices": PRICES})
         parts = split(len(market), seed=2022, dataset="PASCAL")
         train = market.subset(parts.whole_train)
-        self.strategy = Strategy.fit(train, [7, 8, BUDGET, 12, 14], base="Everypixel")
+        budgets = [7, 8, BUDGET, 12, 14]
+        self.strategy = Strategy.fit(train, budgets, method="paper", base="Everypixel", learning=Learning())
+        self.train = train
         self.market = market.subset(parts.test)
         self.base = self.strategy.services.index("Everypixel")
-        found = self.strategy.models[self.base].estimates(self.market, "accuracy")
-        self.estimates, self.worth = found.estimated, found.actual
+        self.estimates = self.strategy.estimate(self.market, BUDGET)
+        self.worth = np.column_stack([self.accuracy_with(k) for k in range(3)])
         self.answers = [
             [answer_of(self.market, service, row) for row in range(len(self.market))]
             for service in self.strategy.services
         ]
+
+    def accuracy_with(self, service: int) -> np.ndarray:
+        asked = np.tile([k in (self.base, service) for k in range(3)], (len(self.market), 1))
+        return set_metric(self.market.truth, self.strategy.answer(self.market, asked))
 
     def router(self, items: int, guess: int, url: str | None, pace: str) -> Router:
         budget = Budget(total=BUDGET * items / PER, items=guess)
@@ -140,3 +151,25 @@ def test_a_service_down_for_the_middle_third(traffic):
     best[1000:2000, google] = 0.0
     remaining = solve(Problem(best, traffic.strategy.prices, traffic.base, BUDGET)).choices
     assert traffic.accuracy(rows, choices) > traffic.accuracy(rows, remaining.tolist()) - 0.01
+
+
+@pytest.mark.parametrize("base", ["auto", ["Everypixel", "Microsoft"]])
+def test_plus_routes_as_it_evaluates(traffic, tmp_path, base):
+    """With a second step, on a ledger that is opened anew every 200 items."""
+    strategy = Strategy.fit(traffic.train.subset(np.arange(1000)), [18.0], base=base)
+    market = traffic.market.subset(np.arange(600))
+    expected = strategy.evaluate(market, 18.0)
+    asked, correct, url = [], 0.0, f"sqlite:///{tmp_path}/l.db"
+    for start in range(0, 600, 200):
+        budget = Budget(total=18.0 * 600 / PER, items=600)
+        with Router(strategy, budget, url, per=PER, pace="fixed", patience=Patience(timeout=None)) as router:
+            for row in range(start, start + 200):
+                result = router.run(row, lambda name, row: answer_of(market, name, row))
+                asked.append([name in result.asked for name in strategy.services])
+                true = set(market.labels[market.truth[row].indices].tolist())
+                said = {label for label, _ in result.answer}
+                correct += len(true & said) / len(true | said) if true | said else 1.0
+            state = router.money.state()
+    assert asked == expected.asked.tolist() and max(map(sum, asked)) == 3
+    assert correct / 600 == pytest.approx(expected.accuracy)
+    assert state.spent * PER / 600 == pytest.approx(expected.cost) and expected.cost <= 18.0

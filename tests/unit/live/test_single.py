@@ -20,44 +20,47 @@ def with_features(market):
 
 @pytest.mark.parametrize("features", ["labels", "embedding", "given"])
 @pytest.mark.parametrize("predictor", ["random_forest", "mean"])
-@pytest.mark.parametrize("saved", [False, True])
-def test_estimates_and_answers_are_those_of_the_market(tmp_path, features, predictor, saved):
+@pytest.mark.parametrize(("method", "saved"), [("paper", False), ("plus", False), ("plus", True)])
+def test_estimates_and_answers_are_those_of_the_market(tmp_path, features, predictor, method, saved):
     train, test = (with_features(photos(120, seed, name)) for seed, name in ((1, "old"), (2, "new")))
     options = OPTIONS if predictor == "random_forest" else {}
-    strategy = Strategy.fit(train, 5, base="cheap", features=features, predictor=predictor, options=options)
+    settings = {"features": features, "predictor": predictor, "options": options}
+    strategy = Strategy.fit(train, 16, method=method, base="cheap", **settings)
     if saved:
         strategy.save(tmp_path / "s.npz")
         strategy = Strategy.load(tmp_path / "s.npz")
-    # Fewer labels are known than the new items have.
-    known = SingleItems(strategy.models[0], strategy.labels)
-    expected = strategy.estimate(test, 5)
-    choices = np.arange(len(test)) % 3
-    sets = strategy.answer(test, choices, 5)
-    names = strategy.answer_labels(test)
-    for row, choice in enumerate(choices.tolist()):
-        base, addon = (checked_answer(answer_of(test, s, row)) for s in ("cheap", test.services[choice]))
-        assert np.array_equal(known.estimate(base, test.features[row]), expected[row])
-        found = known.combine(base, addon if choice else None, choice)
-        cut = slice(sets.indptr[row], sets.indptr[row + 1])
-        assert found == dict(zip(names[sets.indices[cut]].tolist(), sets.data[cut].tolist(), strict=True))
-        assert list(found.values()) == sorted(found.values(), reverse=True)
+    known, names = SingleItems(strategy), strategy.answer_labels(test)
+    for state in strategy.combiners:
+        who = [test.services[k] for k in state]
+        asked = np.tile([k in state for k in range(3)], (len(test), 1))
+        sets = strategy.answer(test, asked)
+        expected = strategy.estimate(test, 16, who) if state in strategy.models else None
+        for row in range(0, len(test), 3):
+            answers = {k: checked_answer(answer_of(test, test.services[k], row)) for k in state}
+            if expected is not None:
+                assert np.array_equal(known.estimate(state, answers, test.features[row]), expected[row])
+            found = known.combine(state, answers)
+            cut = slice(sets.indptr[row], sets.indptr[row + 1])
+            assert found == dict(zip(names[sets.indices[cut]].tolist(), sets.data[cut].tolist(), strict=True))
+            assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
 def test_labels_never_seen_in_training():
     strategy = Strategy.fit(photos(120), 5, base="cheap", options=OPTIONS)
-    single = SingleItems(strategy.models[0], strategy.labels)
-    assert np.array_equal(single.estimate({"car": 0.9}), single.estimate({"car": 0.9, "submarine": 0.8}))
+    single = SingleItems(strategy)
+    known, more = ({0: answer} for answer in ({"car": 0.9}, {"car": 0.9, "submarine": 0.8}))
+    assert np.array_equal(single.estimate((0,), known), single.estimate((0,), more))
     assert not single.knows("submarine")
-    found = single.combine({"car": 0.9}, {"submarine": 1.0, "car": 1.0, "yeti": 1.0}, 2)
+    found = single.combine((0, 2), {0: {"car": 0.9}, 2: {"submarine": 1.0, "car": 1.0, "yeti": 1.0}})
     assert set(found) >= {"car"} and set(found) <= {"car", "submarine", "yeti"}
 
 
 @pytest.mark.parametrize("given", [None, [1.0], [1.0, np.nan], [1.0, 2.0, 3.0]])
 def test_missing_features_get_a_sentence(given):
     strategy = Strategy.fit(with_features(photos(60)), 5, base="cheap", options=OPTIONS)
-    single = SingleItems(strategy.models[0], strategy.labels)
+    single = SingleItems(strategy)
     with pytest.raises(FrugalError, match="trained with 2 finite numbers for each item"):
-        single.estimate({}, given)
+        single.estimate((0,), {}, given)
 
 
 @pytest.mark.parametrize(

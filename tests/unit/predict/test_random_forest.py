@@ -152,6 +152,8 @@ def test_importing_predictors_does_not_import_scikit_learn():
         ({"max_features": 1.5}, "max_features is 1.5"),
         ({"max_features": "all"}, "max_features is 'all'"),
         ({"max_features": True}, "max_features is True"),
+        ({"share_per_tree": 0}, "share_per_tree is 0"),
+        ({"share_per_tree": "1"}, "share_per_tree is '1'"),
         ({"rows_per_tree": -1}, "rows_per_tree is -1"),
         ({"max_columns": None}, "max_columns is None"),
         ({"depth": 3}, "no option depth"),

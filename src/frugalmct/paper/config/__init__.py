@@ -14,6 +14,7 @@ from frugalmct.paper.config.datasets import (
     check_source_file,
     complete_dataset,
 )
+from frugalmct.paper.config.doubts import doubts
 from frugalmct.paper.config.plain import plain
 from frugalmct.paper.config.schema import check_schema, schema, with_defaults
 from frugalmct.paper.config.sentences import fail, shown, suggestion
@@ -31,6 +32,7 @@ from frugalmct.paper.printed import printed_of
 __all__ = [
     "check_yaml",
     "default_budgets",
+    "doubts",
     "fetched_datasets",
     "release_folder",
     "selected_datasets",

@@ -49,6 +49,8 @@ def complete_dataset(name: str, block: dict[str, Any]) -> dict[str, Any]:
     path = ("datasets", name)
     prices = {service: float(price) for service, price in block["prices"].items()}
     _check_service_names(path, prices)
+    if not any(prices.values()):
+        fail((*path, "prices"), "are all 0; give what a call of each service costs, at least in proportion")
     base = block["base"]
     if base != AUTO and base not in prices:
         fail((*path, "base"), f"is {shown(base)}, which has no price{suggestion(base, [AUTO, *prices])}")

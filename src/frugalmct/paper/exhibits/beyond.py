@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 
 from frugalmct.errors import listed
 from frugalmct.paper.columns import DATASET, MONEY, REASON, REPETITIONS, TASK, Column, with_bounds
-from frugalmct.paper.curves import ROUNDING, BestService, DatasetResults, datasets_of, joined_reasons
+from frugalmct.paper.curves import ROUNDING, DatasetResults, datasets_of, joined_reasons
 from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import name_of
-from frugalmct.paper.names import DAP, FRUGALML, IDEAL, OFFLINE, ONLINE, ORACLE, RANDOM_MIX
+from frugalmct.paper.names import DAP, FRUGALML, IDEAL, OFFLINE, ONLINE, ORACLE, PLUS, RANDOM_MIX
 from frugalmct.paper.plotting import INK, legend_below, picture, short, title_of
 from frugalmct.paper.wording import points, without_columns
 
@@ -22,7 +22,7 @@ SECTION = "beyond"
 NEEDS = ("tradeoff",)
 SETTINGS = ("tasks",)
 
-AREA_METHODS = (ONLINE, FRUGALML, DAP, RANDOM_MIX, ORACLE)
+AREA_METHODS = (ONLINE, PLUS, FRUGALML, DAP, RANDOM_MIX, ORACLE)
 # What is lost at each step from the best thinkable to what is done: their sum is `ideal - online`.
 LOSSES = {
     "loss_combiner": (IDEAL, ORACLE),
@@ -95,7 +95,8 @@ def _beyond_row(results: DatasetResults, task: str) -> dict[str, Any]:
         nothing = "" if best else "no result of any single service"
         return row | {"reason": joined_reasons(nothing, results.missing(ONLINE))}
     low, high = float(results.of(ONLINE)["budget"].min()), float(results.singles["cost"].max())
-    measured = [_measures(results, best, repetition, low, high) for repetition in results.repetitions]
+    gains = zip(results.gains_at_best_cost(ONLINE).tolist(), results.repetitions, strict=True)
+    measured = [_measures(results, gain, repetition, low, high) for gain, repetition in gains]
     row |= {"best_service": best.name, "best_accuracy": best.accuracy, "best_cost": best.cost}
     row |= {"area_from": low, "area_to": high}
     for name in (measure.name for measure in MEASURES):
@@ -114,12 +115,9 @@ def _beyond_row(results: DatasetResults, task: str) -> dict[str, Any]:
 
 
 def _measures(
-    results: DatasetResults, best: BestService, repetition: int, low: float, high: float
+    results: DatasetResults, gain: float, repetition: int, low: float, high: float
 ) -> dict[str, float]:
-    online = results.curve(ONLINE, repetition)
-    measures = {
-        "gain_at_best_cost": online.accuracy_at(best.cost) - best.by_repetition.get(repetition, np.nan)
-    }
+    measures = {"gain_at_best_cost": gain}
     for method in AREA_METHODS:
         area = results.curve(method, repetition).mean_accuracy(low, high)
         measures[_area(method)] = area

@@ -23,6 +23,7 @@ _COUNTS = (
 COLUMNS = (
     DATASET, TASK, *_COUNTS,
     Column("labels_per_item", "mean number of true labels"),
+    Column("largest_label_set", "the most true labels of an item"),
     *(column.printed() for column in _COUNTS),
     DATA,
     Column("dropped_services", "services left out since their answers are missing", "text"),
@@ -43,7 +44,7 @@ def _row(market: LabelMarket, dropped: Mapping[str, Mapping[str, Any]]) -> dict[
     counts = [column.name for column in _COUNTS]
     return (
         {"dataset": market.name, "task": market.task}
-        | {name: statistics[name] for name in (*counts, "labels_per_item")}
+        | {name: statistics[name] for name in (*counts, "labels_per_item", "largest_label_set")}
         | {f"paper_{name}": paper.get(name) for name in counts}
         | {"data": market.data, "dropped_services": ", ".join(dropped.get(market.name, {})) or None}
     )

@@ -43,8 +43,9 @@ COLUMNS = (
 )  # fmt: skip
 CAPTION = """
 Online selection (Algorithm 1) against the offline optimum on the same items, drawn with replacement from the
-test items with their estimates; 20 draws, and ranges that hold 95 % of them. Regret is in estimated accuracy,
-of which Theorem 2 speaks; bound is what it allows with probability 95 %, but for a constant. What changes is
+test items with their estimates; 20 draws (for prices 5), and ranges that hold 95 % of them. Regret is in
+estimated accuracy, of which Theorem 2 speaks; bound is what it allows with probability 95 %, but for a
+constant, in the figure the least that covers all points. What changes is
 the number of items N, with δ fixed or as in the theorem; δ; the order in which items come, and a mix that is
 not the training items', where hard means a low estimated accuracy of the base; prices, where base and dual
 price are chosen again, and a budget that pays for no base has no row; the metric by which decisions are
@@ -74,12 +75,12 @@ def part_of(table: pd.DataFrame, part: str, method: str = ONLINE) -> pd.DataFram
     return table[(table["part"] == part) & (table["method"] == method)]
 
 
-def slope(rows: pd.DataFrame) -> float:
-    """Of log regret against log N, by least squares: -0.5 is 1 / sqrt(N); NaN where nothing is lost."""
-    lost = rows[rows["regret"] > 0]
-    if lost["items"].nunique() < 2:
+def slope(rows: pd.DataFrame, column: str = "regret") -> float:
+    """Of log regret, or bound, against log N, by least squares: -0.5 is 1 / sqrt(N); NaN for no regret."""
+    known = rows[rows[column] > 0]
+    if known["items"].nunique() < 2:
         return float("nan")
-    logs = np.log(lost[["items", "regret"]].to_numpy(dtype=float))
+    logs = np.log(known[["items", column]].to_numpy(dtype=float))
     return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
 
 
@@ -99,8 +100,9 @@ def _falls(online: pd.DataFrame) -> Iterator[str]:
         known = [f"{fall:.2f} ({dataset})" for dataset, fall in falls.items() if np.isfinite(fall)]
         most = rows[rows["items"] == rows["items"].max()]
         yield (
-            f"With {setting}, regret goes as N to the power {', '.join(known) or 'of nothing lost'}; "
-            f"at N = {most['items'].max():,.0f} it is at most {lost(most['regret'].max())}."
+            f"With {setting}, regret goes as N to the power {', '.join(known) or 'of nothing lost'}, where "
+            f"the bound has {slope(rows, 'bound'):.2f}; at N = {most['items'].max():,.0f} it is at most "
+            f"{lost(most['regret'].max())}."
         )
 
 
@@ -174,7 +176,7 @@ def _items(axis: Axes, rows: pd.DataFrame) -> None:
         lost = own[own["regret"] > 0]
         axis.plot(lost["items"], 100 * lost["regret"], "o-", color=color, markersize=4, label=f"N: {setting}")
     if len(lines) and (lines["bound"] > 0).all():
-        own = lines[lines["setting"] == lines["setting"].iloc[0]]
+        own = lines[lines["setting"] == lines["setting"].iloc[-1]]
         constant = (lines["regret"] / lines["bound"]).max()
         axis.plot(
             own["items"], 100 * constant * own["bound"], ":", color=PAPER_COLOR, label="N: shape of the bound"
@@ -223,4 +225,4 @@ def _dots(axis: Axes, rows: pd.DataFrame) -> None:
         axis.plot(100 * own["accuracy"], places, look.marker, label=label, **style)
     axis.set_yticks(range(len(settings)), [short(name) for name in settings])
     axis.set_ylim(-0.5, max(len(settings), 1) - 0.5)
-    axis.set_xlabel("%" if (rows["part"] == "metric").any() else "accuracy (%)")
+    axis.set_xlabel("mean of the metric (%)" if (rows["part"] == "metric").any() else "accuracy (%)")

@@ -16,9 +16,8 @@ from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.html import Html, gap, image, section, tag
 from frugalmct.paper.report.run import Run
 from frugalmct.paper.wording import percent
+from frugalmct.suspicions import FEWEST_TEST_ITEMS
 
-# With fewer, the interval of an accuracy is wider than what is to be told apart.
-FEWEST_TEST_ITEMS = 50
 NEEDED = {"dataset", "method", "budget", "repetition", "accuracy", "cost"}
 ARMS = (PLUS, ONLINE)
 
@@ -127,7 +126,7 @@ def _figure(run: Run, name: str) -> list[Html]:
 
 
 def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
-    tested = _test_items(run, results.dataset)
+    tested = run.test_items(results.dataset)
     yield tag("p", _how_sure(run, results, tested), class_="note")
     answer = next((found for arm in ARMS if (found := Answer.of(results, arm))), None)
     if answer is None:
@@ -140,14 +139,6 @@ def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
         )
     else:
         yield _cards(_own_cards(answer, run.settings.get("datasets", {}).get(results.dataset, {})))
-
-
-def _test_items(run: Run, dataset: str) -> int | None:
-    statistics = run.statistics
-    if not {"dataset", "items"} <= set(statistics) or "train_share" not in run.settings:
-        return None
-    items = statistics.loc[statistics["dataset"].astype(str) == dataset, "items"]
-    return round(float(items.iloc[0]) * (1 - run.settings["train_share"])) if len(items) else None
 
 
 def _how_sure(run: Run, results: DatasetResults, tested: int | None) -> str:

@@ -11,27 +11,22 @@ import pandas as pd
 import yaml
 
 from frugalmct.files import write_text
+from frugalmct.paper.claims.claim import VERDICTS
 from frugalmct.paper.exhibit import SECTIONS, Exhibit
 from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import write_figure
 from frugalmct.paper.report import provenance
-from frugalmct.paper.report.claims import checked_claims
+from frugalmct.paper.report.beside import MEASURES, badge, comparisons
 from frugalmct.paper.report.front import front_titles, fronts
 from frugalmct.paper.report.gaps import gap_lines
-from frugalmct.paper.report.html import Cell, Html, drawn, gap, image, joined, section, table, tag
+from frugalmct.paper.report.html import Html, drawn, gap, image, joined, section, table, tag
 from frugalmct.paper.report.jobs_chart import plot_jobs
 from frugalmct.paper.report.run import Run
-from frugalmct.paper.report.verdicts import (
-    BETTER,
-    MEASURES,
-    NOTHING,
-    WORSE,
-    badge,
-    comparisons,
-)
+from frugalmct.paper.report.warnings import warnings_box
 
 TITLE = "FrugalMCT: results"
+CLAIMS = "claims"
 
 
 def write_report(
@@ -124,6 +119,7 @@ def summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
         tag("h1", TITLE),
         _banner(run),
         tag("p", _what_was_run(run)),
+        warnings_box(run),
         *fronts(run),
         section("summary", "Summary", *_summary_tables(run), *_gaps(run, exhibits)),
     )
@@ -168,30 +164,23 @@ def _summary_tables(run: Run) -> Iterator[Html]:
     """The paper's part; a run of own data alone has none."""
     if run.datasets and not run.papers:
         return
-    claims = [
-        {
-            "claim": claim.sentence,
-            "verdict": _claim_badge(claim.holds),
-            "numbers": claim.numbers,
-        }
-        for claim in checked_claims(run.tables)
-    ]
     yield tag("h3", "What the paper claims, on this run's numbers")
-    yield table(pd.DataFrame(claims), "Claims and whether they hold")
+    claims = run.tables.get(CLAIMS)
+    if claims is None or "verdict" not in claims:
+        yield gap("The test of the claims", run.why_missing(CLAIMS))
+    else:
+        counts = claims["verdict"].value_counts()
+        words = "; ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
+        link = tag("a", "Each with its test", href=f"#{CLAIMS}")
+        yield tag("p", f"{len(claims)} claims: {words}. ", link, ".")
     yield tag("h3", "The paper beside this run")
     beside = comparisons(run.tables)
     if beside.empty:
         yield gap("The comparison", "none of this run's datasets has numbers in the paper")
     else:
-        tolerances = "; ".join(f"{measure.name}: {measure.words()}" for measure in MEASURES)
+        tolerances = "; ".join(f"{measure.name}: {measure.words(measure.tolerance)}" for measure in MEASURES)
         yield tag("p", f"A value counts as the paper's within a tolerance. {tolerances}.", class_="note")
-        yield table(beside, "Paper and this run, with a verdict each", fold=False)
-
-
-def _claim_badge(holds: bool | None) -> Cell:
-    if holds is None:
-        return badge(NOTHING, "cannot be tested")
-    return badge(BETTER, "holds") if holds else badge(WORSE, "does not hold")
+        yield table(beside, "Paper and this run, and how far apart they are", fold=False)
 
 
 def _gaps(run: Run, exhibits: Sequence[Exhibit]) -> Iterator[Html]:
@@ -256,7 +245,16 @@ def _table(run: Run, exhibit: Exhibit) -> Html:
     # A table of another shape than expected is shown as it is.
     with suppress(KeyError, IndexError, ValueError, TypeError):
         content = exhibit.shown(content)
-    return table(content, exhibit.title, exhibit.column)
+    if "verdict" in content:
+        content = content.assign(
+            verdict=[badge(_kind(word), word) for word in content["verdict"].astype(str)]
+        )
+    return table(content, exhibit.title, exhibit.column, fold=exhibit.name != CLAIMS)
+
+
+def _kind(verdict: str) -> str:
+    """The class of a verdict's badge: `does-not-hold`."""
+    return verdict.replace(" ", "-")
 
 
 # ---- provenance

@@ -10,8 +10,9 @@ import pandas as pd
 from frugalmct.errors import FrugalError
 from frugalmct.paper.exhibit import load_exhibit
 from frugalmct.paper.printed import printed_of
+from frugalmct.paper.report.beside import dropped_services
 from frugalmct.paper.report.gaps import NOT_MADE, missing_because
-from frugalmct.paper.report.verdicts import dropped_services
+from frugalmct.splits import training_items
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,15 @@ class Run:
         if self.simulated:
             return " Simulated data."
         return " Real data." if self.datasets and self.of_kind("release") == self.datasets else ""
+
+    def test_items(self, dataset: str) -> int | None:
+        """How many items nothing is learnt from; None if that is not known."""
+        if not {"dataset", "items"} <= set(self.statistics) or "train_share" not in self.settings:
+            return None
+        items = self.statistics.loc[self.statistics["dataset"].astype(str) == dataset, "items"].dropna()
+        if items.empty:
+            return None
+        return int(items.iloc[0]) - training_items(int(items.iloc[0]), self.settings["train_share"])
 
     @property
     def dropped(self) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""What the rules of a repetition do, in their order: combine, estimate, select, baselines."""
+"""What the rules of a repetition do, in their order: combine, estimate, select, plus, baselines."""

@@ -27,9 +27,9 @@ TABLES = ("estimated", "actual")
 def learning_for(
     dataset: str, repetition: int, block: Mapping[str, Any], settings: Mapping[str, Any], threads: int = 1
 ) -> Learning:
-    """How a repetition learns: its dataset's block, and the run's predictor, options, silence and seed."""
+    """How a repetition learns, as the paper does: its dataset's block, and the run's settings."""
     features = block["features"]
-    return Learning(
+    return Learning.paper(
         predictor=settings["predictor"],
         options=settings["options"],
         features=None if features == "auto" else features,

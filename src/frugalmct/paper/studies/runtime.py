@@ -43,9 +43,11 @@ def time_frugalmct(case: Case) -> Timed:
     """Combiners, forest and dual price; then estimates, choices and combined answers."""
     base, budget, test = case.market.services[case.plan.base], case.budget, case.test
     strategy, training = timed(
-        lambda: Strategy.fit(case.train, [budget], base=base, delta=case.plan.delta, learning=case.learning)
+        lambda: Strategy.fit(
+            case.train, [budget], method="paper", base=base, delta=case.plan.delta, learning=case.learning
+        )
     )
-    _, inference = timed(lambda: strategy.answer(test, strategy.decide(test, budget), budget))
+    _, inference = timed(lambda: strategy.answer(test, strategy.decide(test, budget)))
     return training, inference
 
 

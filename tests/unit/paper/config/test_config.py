@@ -88,7 +88,7 @@ def test_defaults_are_filled_in(config):
                 "python": ".venv-automl/bin/python",
             },
         },
-        "silence": "abstain",
+        "silence": "reject",
         "delta": 0.01,
         "compress_markets": False,
     }
@@ -163,6 +163,11 @@ MISTAKES = {
     "unpriced service": ("datasets/mine/prices/Google", ..., "has no price of 'Google', which is in "),
     "price of no service": ("datasets/mine/prices/IBM", 1, "datasets.mine.prices.IBM is given, but "),
     "no prices": ("datasets/mine/prices", {}, "datasets.mine.prices is an empty block"),
+    "prices of nothing": (
+        "datasets/mine/prices",
+        {"Google": 0, "Microsoft": 0.0},
+        "datasets.mine.prices are all 0; give what a call of each service costs",
+    ),
     "negative price": ("datasets/mine/prices/Google", -1, "prices.Google is -1; it must be at least 0"),
     "infinite price": ("datasets/mine/prices/Google", float("inf"), "Google is inf; give a finite number"),
     "no number": ("datasets/mine/prices/Google", float("nan"), "prices.Google is nan; give a finite number"),

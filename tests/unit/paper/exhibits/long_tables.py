@@ -42,7 +42,7 @@ def only_row(table):
 def whole_sweep(repetition=0):
     """Budgets 0, 5 and 10; each method a constant step below the one that knows more."""
     methods = {IDEAL: 0.9, "oracle": 0.8, "frugalmct_offline": 0.72, ONLINE: 0.7, "dap": 0.6}
-    methods |= {"random_mix": 0.5, "frugalml": 0.55}
+    methods |= {"random_mix": 0.5, "frugalml": 0.55, "frugalmct_plus": 0.75}
     rows = singles(repetition)
     for method, top in methods.items():
         rows += online((0, top - 0.2), (5, top), (10, top), repetition=repetition, method=method)

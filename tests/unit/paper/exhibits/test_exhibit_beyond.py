@@ -12,6 +12,7 @@ def test_beyond_by_hand():
     assert (found["area_from"], found["area_to"]) == (0, 10)
     # Rising by 0.2 over the first half, flat over the second.
     assert found["area_online"] == pytest.approx(0.65) and found["area_oracle"] == pytest.approx(0.75)
+    assert found["area_plus"] == pytest.approx(0.7)
     losses = found[["loss_combiner", "loss_predictor", "loss_dual_price", "gap_to_oracle"]]
     assert losses.tolist() == pytest.approx([0.1, 0.08, 0.02, 0.1])
     assert found["budget_used_online"] == 1 and found["largest_overrun_online"] == 0

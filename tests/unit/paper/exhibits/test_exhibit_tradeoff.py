@@ -19,12 +19,14 @@ def test_rows_keep_their_order_and_the_contract_comes_first(tmp_path):
     second = long_table(row("a", 1, np.nan, status="stopped"))
     write_table(first, tmp_path / "first.csv")
     write_table(second, tmp_path / "second.csv")
-    files = {"selections": [tmp_path / "first.csv"], "baselines": [tmp_path / "second.csv"]}
+    write_table(long_table(row("c", 1, 0.6)), tmp_path / "third.csv")
+    files = {"selections": ["first.csv"], "plus": ["third.csv"], "baselines": ["second.csv"]}
+    files = {stage: [tmp_path / name for name in names] for stage, names in files.items()}
     table = build(Inputs(files), {})
     contract = ["dataset", "method", "budget", "repetition", "accuracy", "cost", "status"]
     assert table.columns.tolist()[:7] == contract
-    assert table["method"].tolist() == ["b", "a"]
-    assert table["base"].tolist()[0] == "x" and pd.isna(table["base"][1]) and pd.isna(table["accuracy"][1])
+    assert table["method"].tolist() == ["b", "c", "a"]
+    assert table["base"].tolist()[0] == "x" and pd.isna(table["base"][1]) and pd.isna(table["accuracy"][2])
     assert table["dual_price"][0] == 0.1
 
 
@@ -47,6 +49,7 @@ def test_the_grid_holds_any_number_of_datasets(tmp_path):
 def test_the_picture_of_one_dataset_has_its_services_and_votes(tmp_path):
     table = made_up_tables()["tradeoff"]
     shown = drawn_text(plot_each(rows_of(table, "COCO")), tmp_path)
+    assert "FrugalMCT plus" in shown
     for name in ("COCO", "Microsoft", "Everypixel", "Majority vote", "Weighted majority vote"):
         assert name in shown
     assert "PASCAL" not in shown

@@ -1,10 +1,11 @@
 import logging
+import os
 import warnings
 
 import pytest
 
 from frugalmct.errors import FrugalError
-from frugalmct.paper.jobs.log import job_log, sentence_only
+from frugalmct.paper.jobs.log import job_log, mistakes_since, sentence_only, warn
 
 
 @pytest.fixture(autouse=True)
@@ -49,3 +50,42 @@ def test_sentence_only_lets_success_and_other_errors_through():
         pass
     with pytest.raises(KeyError), sentence_only():
         raise KeyError("x")
+
+
+def fail(path, error: BaseException) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with pytest.raises((SystemExit, ZeroDivisionError)), job_log(str(path)):
+        raise error
+
+
+def test_mistakes_of_this_run_are_found_again_each_once(tmp_path):
+    fail(tmp_path / "a" / "old.log", FrugalError("Long ago."))
+    os.utime(tmp_path / "a" / "old.log", (1e9, 1e9))
+    fail(tmp_path / "b" / "0.log", FrugalError("The score is 7.\nSo is the other."))
+    fail(tmp_path / "b" / "1.log", FrugalError("The score is 7.\nSo is the other."))
+    fail(tmp_path / "c.log", ZeroDivisionError("no mistake of the user's"))
+    with job_log(str(tmp_path / "fine.log")) as log:
+        log.info("all is well")
+    assert mistakes_since(1e9 + 1, tmp_path) == ["The score is 7.\nSo is the other."]
+    assert mistakes_since(0, tmp_path) == ["Long ago.", "The score is 7.\nSo is the other."]
+    assert mistakes_since(0, tmp_path / "nowhere") == []
+
+
+def test_a_log_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch, capsys):
+    def closed(**options):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(logging, "basicConfig", closed)
+    with pytest.raises(SystemExit), job_log("results/logs/job.log"):
+        raise AssertionError("never gets here")
+    assert capsys.readouterr().err == (
+        "results/logs/job.log: cannot be written (Read-only file system); "
+        "choose a folder that you may write to.\n"
+    )
+
+
+def test_a_warning_is_on_the_console_and_in_the_log(tmp_path, capsys):
+    with job_log(str(tmp_path / "job.log")) as log:
+        warn(log, "mine", iter(["Too few."]))
+    assert capsys.readouterr().err == "Warning: mine: Too few.\n"
+    assert "WARNING mine: Too few." in (tmp_path / "job.log").read_text(encoding="utf-8")

@@ -19,11 +19,10 @@ from frugalmct.paper.exhibits.tradeoff import plot
 from frugalmct.paper.jobs.code import code_files
 from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import save_figure
-from frugalmct.paper.report.claims import checked_claims
+from frugalmct.paper.report.beside import ACCURACY, RMSE, SERVICE, comparisons, distance
 from frugalmct.paper.report.html import cell, image, number, plain_column, table, tag, text
 from frugalmct.paper.report.page import asset, write_report
 from frugalmct.paper.report.provenance import commit, facts, versions
-from frugalmct.paper.report.verdicts import ACCURACY, RMSE, SERVICE, comparisons, verdict
 from frugalmct.paper.tables import write_table
 
 EVIL = "<script>alert(1)</script>"
@@ -105,7 +104,7 @@ def test_real_data_are_said_to_be_real_and_what_is_dropped_is_said(tmp_path):
     assert "SIMULATED" not in page
     assert "as the authors released them: PASCAL." in page
     assert "PASCAL is without SSD, whose answers are not in the release at hand." in page
-    assert "lower: worse, without SSD" in page or "(within 2 points), without SSD" in page
+    assert "below the paper, without SSD" in page or "(within 2 points), without SSD" in page
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
     assert captions and all("Real data." in caption for caption in captions)
     assert "Table simulation_fidelity: no dataset of this run is simulated." in page
@@ -190,7 +189,7 @@ def written(folder: Path, tables: list[Path]) -> str:
 def test_with_nothing_at_all_there_is_still_a_page(tmp_path):
     page = written(tmp_path, [])
     assert page.count("The table is missing") == len(EXHIBITS)
-    assert "cannot be tested" in page
+    assert "The test of the claims is missing" in page
 
 
 def test_a_table_of_another_shape_is_shown_with_no_reading(tmp_path):
@@ -219,17 +218,26 @@ def test_reasons_and_failures_are_gathered(tmp_path):
     ("ours", "paper", "measure", "kind", "words"),
     [
         (0.52, 0.50, ACCURACY, "within", "as in the paper (within 2 points)"),
-        (0.521, 0.50, ACCURACY, "better", "higher: better"),
-        (0.479, 0.50, ACCURACY, "worse", "lower: worse"),
-        (0.20, 0.28, RMSE, "better", "lower: better"),
-        (0.32, 0.28, RMSE, "worse", "higher: worse"),
-        (0.6, 0.5, SERVICE, "other", "higher"),
+        (0.521, 0.50, ACCURACY, "outside", "2.1 points above the paper"),
+        (0.479, 0.50, ACCURACY, "outside", "2.1 points below the paper"),
+        (0.20, 0.28, RMSE, "outside", "0.08 below the paper"),
+        (0.32, 0.28, RMSE, "outside", "0.04 above the paper"),
+        (0.6, 0.5, SERVICE, "outside", "10 points above the paper"),
         (np.nan, 0.5, ACCURACY, "nothing", "no value in this run"),
         (0.5, None, ACCURACY, "nothing", "not in the paper"),
     ],
 )
-def test_one_rule_for_all_verdicts(ours, paper, measure, kind, words):
-    assert verdict(ours, paper, measure) == (kind, words)
+def test_one_rule_for_all_distances(ours, paper, measure, kind, words):
+    assert distance(ours, paper, measure) == (kind, words)
+
+
+def test_what_the_simulation_is_fitted_to_is_said_of_simulated_data_alone():
+    for data, said in (("simulated", True), ("release", False)):
+        rows = comparisons(made_up_tables(data=data))
+        services = rows.loc[rows["what"] == SERVICE.name, "distance"].map(lambda cell: cell.value)
+        assert services.str.endswith("fitted to it").tolist() == [said] * 2
+        errors = rows.loc[rows["what"] == RMSE.name, "distance"].map(lambda cell: cell.value)
+        assert not errors.str.contains("fitted").any()
 
 
 def test_the_paper_is_beside_only_where_it_has_numbers():
@@ -240,22 +248,13 @@ def test_the_paper_is_beside_only_where_it_has_numbers():
     assert comparisons({}).empty
 
 
-def claims_of(tables) -> dict[str, tuple]:
-    return {claim.sentence: claim[1:] for claim in checked_claims(tables)}
-
-
-def test_claims_follow_the_numbers():
-    tables = made_up_tables()
-    assert all(holds for holds, _ in claims_of(tables).values())
-    rows = tables["tradeoff"]
-    rows.loc[(rows["method"] == "frugalmct_online") & (rows["dataset"] == "COCO"), "accuracy"] -= 0.2
-    rows.loc[0, "cost"] = rows.loc[0, "budget"] + 0.5
-    tables["cost_savings"].loc[1, "cost"] = np.nan
-    failed = claims_of(tables)
-    assert not any(holds for holds, _ in failed.values())
-    words = " ".join(numbers for _, numbers in failed.values())
-    assert "1 of 2 datasets; not on COCO" in words
-    assert "largest overrun 0.5" in words and "below it on COCO at 7" in words
+def test_claims_are_counted_in_the_summary_and_shown_open_with_their_verdicts(page):
+    words = "1 does not hold; 1 differs because of data; 1 holds; 1 cannot be tested on this data"
+    assert f"4 claims: {words}." in page
+    part = page[page.index('<section id="claims"') :]
+    part = part[: part.index("</section>")]
+    assert "<details>" not in part and '<span class="verdict does-not-hold">does not hold</span>' in part
+    assert part.index("does not hold</span>") < part.index(">holds</span>")
 
 
 def test_numbers_are_short():

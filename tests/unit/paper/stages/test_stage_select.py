@@ -62,7 +62,9 @@ def test_offline_is_proven_optimal_on_its_estimates(made, rows):
 
 def test_online_rows_are_what_a_strategy_does(made, rows):
     market, parts, _, _ = made
-    strategy = Strategy.fit(market.subset(parts.whole_train), BUDGETS, base="spaCy", learning=FAST)
+    strategy = Strategy.fit(
+        market.subset(parts.whole_train), BUDGETS, method="paper", base="spaCy", learning=FAST
+    )
     online = rows[rows["method"] == "frugalmct_online"].set_index("budget")
     for budget in BUDGETS:
         evaluation = strategy.evaluate(market.subset(parts.test), budget)

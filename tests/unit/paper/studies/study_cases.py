@@ -59,7 +59,7 @@ ESTIMATES = np.array([[0.9, 0.9, 0.6], [0.5, 0.9, 0.9]])
 
 
 BLOCK = {"features": "auto", "metric": "accuracy", "labels_per_item": None}
-DUMMY_LEARNING = {"predictor": "mean", "options": {}, "silence": "abstain", "seed": 1}
+DUMMY_LEARNING = {"predictor": "mean", "options": {}, "silence": "reject", "seed": 1}
 
 
 def estimates() -> RepetitionEstimates:

@@ -14,7 +14,7 @@ from frugalmct.splits import split
 from frugalmct.strategy import Strategy
 
 BUDGETS = [2.0, 6.0]
-SHARED = {"silence": "abstain", "seed": 4}
+SHARED = {"silence": "reject", "seed": 4}
 FOREST = {"predictor": "random_forest", "options": {"trees": 5, "leaf": 10}} | SHARED
 MEAN = {"predictor": "mean", "options": {}} | SHARED
 ABSENT = {"predictor": "auto_sklearn", "options": {"seconds": 60}} | SHARED

@@ -11,7 +11,7 @@ from frugalmct.sources import load_market
 from frugalmct.splits import split
 from frugalmct.strategy import Strategy
 
-FAST = {"predictor": "random_forest", "options": {"trees": 5, "leaf": 10}, "silence": "abstain", "seed": 4}
+FAST = {"predictor": "random_forest", "options": {"trees": 5, "leaf": 10}, "silence": "reject", "seed": 4}
 
 
 @pytest.mark.parametrize(("items", "first"), [(5770, 100), (101, 100), (100, 100), (40, 40), (2, 2)])

@@ -1,27 +1,29 @@
-"""Learning what FrugalMCT plus needs: states first for one step, then for a second where a base is in use."""
+"""Learning FrugalMCT plus: learned combiners, a base chosen over folds, a second add-on where it pays.
+
+States are learnt first for one step, then for a second where a base is in use.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.cascade import STEPS, Cascade, CascadePlan, CascadeSelector, State, joined, reached
+from frugalmct.cascade import STEPS, CascadePlan, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.combine.validation import fold_choices
-from frugalmct.combine.weight_threshold import search
 from frugalmct.features import FeatureMap
 from frugalmct.market import LabelMarket
 from frugalmct.metrics import set_metric
 from frugalmct.model import AccuracyModel, Learning
 from frugalmct.plans import DELTA, make_plans
-from frugalmct.plus.states import Combiner, PaperCombiner, StateFeatures, StateModel
 from frugalmct.predict import make_predictor
 from frugalmct.seeds import generator, small_seed
 from frugalmct.sparse import take_rows
 from frugalmct.splits import split
+from frugalmct.states import Combiner, PaperCombiner, StateFeatures, StateModel, paper_combiner
+from frugalmct.training import Given, Learnt, Training, fold_numbers, folds
 
-FOLDS = 5
 # Forests, prices and the second step learn no more from more items; combiners learn from all.
 ENOUGH_ITEMS = 6_000
 # The states after an add-on are many, and each is come to by some of the items: smaller forests keep the file
@@ -33,16 +35,7 @@ SECOND_TREES, FORESTS = 50, ("random_forest", "extra_trees")
 FEW_SERVICES = 4
 
 
-@dataclass(frozen=True)
-class PlusPlan:
-    """What to do at one budget: who is asked for every item, and the dual price for asking on."""
-
-    budget: float
-    start: State
-    dual_price: float
-
-
-class Training:
+class Learner:
     """Combiners and models by state, and what they are worth on the training items, out of sample."""
 
     def __init__(self, market: LabelMarket, learning: Learning, combiner: str = COMBINER) -> None:
@@ -52,13 +45,12 @@ class Training:
             drawn = generator(learning.seed, market.name, "plus items").permutation(len(market))
             self.rows = np.sort(drawn[:ENOUGH_ITEMS])
         self.part = market if len(self.rows) == len(market) else market.subset(self.rows)
-        features = FeatureMap.of(self.part.evidence(0), market.task, learning.features)
+        features = FeatureMap.of(self.part.evidence(0), market.task, learning.features, learning.summary)
         self.features = StateFeatures(features, len(market.labels))
         self.combiners: dict[State, Combiner] = {}
         self.models: dict[State, StateModel] = {}
         self.accuracy: dict[State, NDArray[np.float64]] = {}
         self.estimates: dict[State, NDArray[np.float64]] = {}
-        self.fold = _folds(len(self.rows), learning.seed)
 
     @property
     def services(self) -> int:
@@ -77,7 +69,7 @@ class Training:
         table = self.features.table([self.part.evidence(service) for service in state])
         seed = small_seed(learning.seed, self.market.name, *state, learning.predictor)
         predictor.fit(table, np.column_stack([self.accuracy[each] for each in states]), seed=seed)
-        model = StateModel(tuple(choices), predictor, self.services)
+        model = StateModel(state, (state[0], *choices), predictor, self.services)
         self.models[state], self.estimates[state] = model, model.wide(predictor.training_estimates)
 
     def _learn_combiner(self, state: State) -> None:
@@ -85,7 +77,7 @@ class Training:
         if state in self.combiners:
             return
         market = self.market if len(state) < 3 else self.part
-        fold, accuracy = _folds(len(market), self.learning.seed), None
+        fold, accuracy = fold_numbers(len(market), self.learning.seed), None
         if self.combiner == COMBINER:
             learned = self._learned(market, state)
             fold, accuracy = learned.fold, learned.out_of_fold
@@ -93,7 +85,7 @@ class Training:
         if len(state) < 3:
             simple = _paper_accuracy(market, state, fold, self.learning)
             if accuracy is None or simple.mean() >= accuracy.mean():
-                self.combiners[state], accuracy = _paper_combiner(market, state, self.learning), simple
+                self.combiners[state], accuracy = paper_combiner(market, state, self.learning), simple
             accuracy = accuracy[self.rows]
         self.accuracy[state] = accuracy
 
@@ -118,85 +110,47 @@ class Training:
         choices = list(self.models[start].choices)
         if self.services <= FEW_SERVICES:
             return choices
-        cascade = Cascade(self.market.prices, start, self.estimates, 1)
+        cascade = self.training(1).cascade(start)
         payable = [budget for budget in budgets if budget >= cascade.start_cost]
         taken = sum(cascade.walk(cascade.dual_price(budget, DELTA)).asked.sum(axis=0) for budget in payable)
         return sorted(sorted(choices, key=lambda choice: -taken[choice])[: FEW_SERVICES - 1])
 
-    def best_start(self, budget: float, starts: Sequence[State], steps: int) -> State:
-        """The start of the highest accuracy over folds, of those that the budget pays for."""
-        payable = [start for start in starts if self._cost(start) <= budget]
-        if len(payable) == 1:
-            return payable[0]
-        return max(payable, key=lambda start: self._tried(start, budget, steps))
-
-    def _tried(self, start: State, budget: float, steps: int) -> float:
-        """The accuracy reached on every fold at the price of the others."""
-        total, prices = 0.0, self.market.prices
-        cascade = Cascade(prices, start, self.estimates, steps)
-        for fold in np.unique(self.fold):
-            rows = np.flatnonzero(self.fold == fold)
-            others = np.flatnonzero(self.fold != fold) if len(rows) < len(self.fold) else rows
-            plan = CascadePlan(start, cascade.dual_price(budget, DELTA, others))
-            selector = CascadeSelector(prices, (plan,), budget, len(rows), steps)
-            asked = selector.run({state: table[rows] for state, table in self.estimates.items()})
-            total += reached(asked, {state: values[rows] for state, values in self.accuracy.items()}).sum()
-        return total
-
-    def plan(self, budget: float, starts: Sequence[State]) -> PlusPlan:
-        start = self.best_start(budget, starts, STEPS)
-        dual_price = Cascade(self.market.prices, start, self.estimates).dual_price(budget, DELTA)
-        return PlusPlan(float(budget), start, dual_price)
-
-    def _cost(self, start: State) -> float:
-        return float(self.market.prices[list(start)].sum())
+    def training(self, steps: int) -> Training:
+        """What the training items say about as many steps."""
+        return Training(self.market.prices, steps, self.estimates, self.accuracy, {})
 
 
-def train(
+def learn(
     market: LabelMarket,
     budgets: Sequence[float],
-    bases: Sequence[int],
+    bases: Sequence[State],
+    deltas: Sequence[float],
     learning: Learning,
     combiner: str = COMBINER,
     steps: int = STEPS,
-) -> tuple[Training, list[PlusPlan]]:
-    """What is learnt, and a plan for each budget."""
-    training = Training(market, learning, combiner)
+) -> tuple[Learnt, list[CascadePlan]]:
+    """Models of every state that a base in use may come to, and a plan for each budget."""
+    learner = Learner(market, learning, combiner)
     if len(bases) > 1 and len(market.services) > FEW_SERVICES:
-        bases = _paper_bases(training.part, budgets, bases, learning)
+        bases = _paper_bases(learner.part, budgets, bases, learning)
     for base in bases:
-        training.learn((base,), [k for k in range(training.services) if k != base])
-    singles = [(base,) for base in bases]
-    starts = sorted({training.best_start(budget, singles, 1) for budget in budgets})
-    # The paper's combiner takes the answers of two services, no more.
-    for start in starts if steps > 1 and combiner == COMBINER else []:
-        training.learn_second(start, budgets)
-    return training, [training.plan(budget, starts) for budget in budgets]
-
-
-def _folds(items: int, seed: int) -> NDArray[np.int64]:
-    return generator(seed, "plus folds").permutation(items) % min(FOLDS, items)
+        learner.learn(base, [k for k in range(learner.services) if k not in base])
+    trials, one_step = folds(len(learner.rows), learning.seed), learner.training(1)
+    in_use = sorted({one_step.best_base(budget, bases, DELTA, trials) for budget in budgets})
+    for base in in_use if steps > 1 else []:
+        learner.learn_second(base, budgets)
+    training = replace(learner.training(steps), given={base: Given.of(market, base) for base in in_use})
+    plans = training.rising([training.plan(budget, in_use, deltas, trials) for budget in budgets], trials)
+    return Learnt(learner.features, learner.combiners, learner.models, training), plans
 
 
 def _paper_bases(
-    market: LabelMarket, budgets: Sequence[float], bases: Sequence[int], learning: Learning
-) -> list[int]:
+    market: LabelMarket, budgets: Sequence[float], bases: Sequence[State], learning: Learning
+) -> list[State]:
     """The bases that the paper's method uses at some budget."""
     held_out = split(len(market), train_share=0.8, seed=learning.seed, dataset=market.name).test
-    training = [AccuracyModel.fit(market, base, learning).training for base in bases]
-    return sorted({plan.base for plan in make_plans(training, held_out, budgets)})
-
-
-def _paper_combiner(market: LabelMarket, state: State, learning: Learning) -> PaperCombiner:
-    found = search(
-        market.truth,
-        market.scores[state[0]],
-        market.scores[state[-1]],
-        learning.metric,
-        labels_per_item=learning.labels_per_item,
-        abstain=learning.abstain,
-    )
-    return PaperCombiner(*found, learning.labels_per_item, learning.abstain)
+    training = [AccuracyModel.fit(market, base, learning).training for (base,) in bases]
+    return sorted({(plan.base,) for plan in make_plans(training, held_out, budgets)})
 
 
 def _paper_accuracy(

@@ -12,19 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse
 
-from frugalmct.cascade import State
+from frugalmct.cascade import NEVER, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
-from frugalmct.combine.weight_threshold import combine
+from frugalmct.combine.weight_threshold import combine, search
 from frugalmct.errors import FrugalError
 from frugalmct.features import FeatureMap, Matrix
-from frugalmct.market import Evidence
+from frugalmct.market import Evidence, LabelMarket
+from frugalmct.model import Learning
 from frugalmct.predict import Predictor
 from frugalmct.sparse import sorted_labels
 from frugalmct.values import Fields, shown
 
-PAPER = "weight_threshold"
-# What is never chosen: stopping is worth at least 0.
-NEVER = -np.inf
+WEIGHT_THRESHOLD = "weight_threshold"
 
 Described = tuple[dict[str, Any], dict[str, np.ndarray]]
 
@@ -49,7 +48,7 @@ class PaperCombiner:
         )
 
     def to_arrays(self) -> Described:
-        return {"combiner": PAPER} | asdict(self), {}
+        return {"combiner": WEIGHT_THRESHOLD} | asdict(self), {}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "PaperCombiner":
@@ -65,13 +64,26 @@ class PaperCombiner:
         return found
 
 
+def paper_combiner(market: LabelMarket, state: State, learning: Learning) -> PaperCombiner:
+    """The best (w, θ) of one or two services on a market with truth."""
+    found = search(
+        market.truth,
+        market.scores[state[0]],
+        market.scores[state[-1]],
+        learning.metric,
+        labels_per_item=learning.labels_per_item,
+        abstain=learning.abstain,
+    )
+    return PaperCombiner(*found, learning.labels_per_item, learning.abstain)
+
+
 Combiner = PaperCombiner | LearnedCombiner
 
 
 def combiner_from_arrays(described: Any, arrays: Mapping[str, np.ndarray], services: int) -> Combiner:
     """What `to_arrays` of either gave, for that many services."""
     kind = described.get("combiner") if isinstance(described, Mapping) else None
-    if kind == PAPER and services <= 2:
+    if kind == WEIGHT_THRESHOLD and services <= 2:
         return PaperCombiner.from_dict(described)
     if kind != COMBINER:
         raise FrugalError(f"the combiner of {services} services is {shown(kind)}")
@@ -93,7 +105,7 @@ class StateFeatures:
         first, *others = [self._learnt(answer) for answer in answers]
         parts = [self.features.transform(first)]
         if others and self.features.kind != "given":
-            alone = FeatureMap(self.features.kind)
+            alone = replace(self.features, given=0)
             parts += [alone.transform(replace(answer, given=None)) for answer in others]
         if len(parts) == 1:
             return parts[0]
@@ -104,7 +116,7 @@ class StateFeatures:
         if self.features.kind == "given":
             return self.features.can_give(columns, self.labels)
         each, rest = divmod(columns - self.features.given, services)
-        return not rest and FeatureMap(self.features.kind).can_give(each, self.labels)
+        return not rest and replace(self.features, given=0).can_give(each, self.labels)
 
     def _learnt(self, answer: Evidence) -> Evidence:
         if self.features.kind != "labels" or len(answer.labels) <= self.labels:
@@ -115,17 +127,41 @@ class StateFeatures:
 
 @dataclass(frozen=True, eq=False)
 class StateModel:
-    """A predictor of the accuracy of stopping, then of asking each of the choices beside."""
+    """A predictor of the accuracy of stopping at a state, and of asking each of some services beside.
 
-    choices: State
+    outputs: the service of each of the predictor's columns; exactly one is of the state, for stopping.
+    """
+
+    state: State
+    outputs: tuple[int, ...]
     predictor: Predictor
     services: int
+
+    @property
+    def choices(self) -> list[int]:
+        return [service for service in self.outputs if service not in self.state]
 
     def estimate(self, table: Matrix) -> NDArray[np.float64]:
         return self.wide(self.predictor.estimate(table))
 
+    def estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
+        """(services,): what `estimate` gives for one item, only sooner."""
+        return self.wide(self.predictor.estimate_row(row)[None])[0]
+
     def wide(self, estimates: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(items, 1 + services): what is no choice is never chosen."""
-        table = np.full((len(estimates), 1 + self.services), NEVER)
-        table[:, [0, *(1 + choice for choice in self.choices)]] = estimates
+        """(items, services) of the predictor's columns: what is no choice is never chosen."""
+        table = np.full((len(estimates), self.services), NEVER)
+        table[:, list(self.outputs)] = estimates
+        stop = next(column for column, service in enumerate(self.outputs) if service in self.state)
+        table[:, list(self.state)] = estimates[:, [stop]]
         return table
+
+
+def reachable(base: State, models: Mapping[State, StateModel], steps: int) -> tuple[set[State], set[State]]:
+    """The states that a base leads to: those at which it is decided whom to ask, and all."""
+    deciding, found, latest = set(), {base}, {base}
+    for _ in range(steps):
+        deciding |= latest & models.keys()
+        latest = {joined(state, k) for state in latest & models.keys() for k in models[state].choices}
+        found |= latest
+    return deciding, found

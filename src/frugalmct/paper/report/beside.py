@@ -1,4 +1,4 @@
-"""What is said of a number beside the paper's, by one rule for all."""
+"""The paper's numbers beside this run's: how far apart they are, by one rule for all."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,42 +15,37 @@ from frugalmct.paper.report.html import Cell, number, tag
 
 @dataclass(frozen=True)
 class Measure:
-    """How far apart still counts as equal, and whether more is better."""
+    """How far apart still counts as equal; fitted: whether the simulation is fitted to the paper's number."""
 
     name: str
     tolerance: float
-    higher_is_better: bool | None = None
     share: bool = False
+    fitted: bool = False
 
-    def words(self) -> str:
-        return f"{100 * self.tolerance:g} points" if self.share else f"{self.tolerance:g}"
+    def words(self, distance: float) -> str:
+        return f"{100 * distance:.3g} points" if self.share else f"{distance:.2g}"
 
 
-SAVING = Measure("saving at the best service's accuracy (%)", 0.10, True, share=True)
-SERVICE = Measure("accuracy of the best service (%)", 0.02, None, share=True)
-ACCURACY = Measure("highest accuracy of FrugalMCT (%)", 0.02, True, share=True)
-RMSE = Measure("RMSE of the predictor", 0.03, False)
-PCC = Measure("correlation of the predictor", 0.10, True)
+SAVING = Measure("saving at the best service's accuracy (%)", 0.10, share=True)
+SERVICE = Measure("accuracy of the best service (%)", 0.02, share=True, fitted=True)
+ACCURACY = Measure("highest accuracy of FrugalMCT (%)", 0.02, share=True, fitted=True)
+RMSE = Measure("RMSE of the predictor", 0.03)
+PCC = Measure("correlation of the predictor", 0.10)
 MEASURES = (SAVING, SERVICE, ACCURACY, RMSE, PCC)
 
-WITHIN, BETTER, WORSE, OTHER, NOTHING = "within", "better", "worse", "other", "nothing"
+WITHIN, OUTSIDE, NOTHING = "within", "outside", "nothing"
 
 
-def verdict(ours: float | None, paper: float | None, measure: Measure) -> tuple[str, str]:
-    """Kind and words. Rounding must not decide: differences are taken to nine digits."""
+def distance(ours: float | None, paper: float | None, measure: Measure) -> tuple[str, str]:
+    """Kind and words: how far, and not which is better. Differences are taken to nine digits."""
     if paper is None or pd.isna(paper):
         return NOTHING, "not in the paper"
     if ours is None or pd.isna(ours):
         return NOTHING, "no value in this run"
-    difference = round(float(ours) - float(paper), 9)
-    if abs(difference) <= measure.tolerance:
-        return WITHIN, f"as in the paper (within {measure.words()})"
-    word = "higher" if difference > 0 else "lower"
-    if measure.higher_is_better is None:
-        return OTHER, word
-    if (difference > 0) == measure.higher_is_better:
-        return BETTER, f"{word}: better"
-    return WORSE, f"{word}: worse"
+    apart = round(float(ours) - float(paper), 9)
+    if abs(apart) <= measure.tolerance:
+        return WITHIN, f"as in the paper (within {measure.words(measure.tolerance)})"
+    return OUTSIDE, f"{measure.words(abs(apart))} {'above' if apart > 0 else 'below'} the paper"
 
 
 def badge(kind: str, words: str) -> Cell:
@@ -60,16 +55,19 @@ def badge(kind: str, words: str) -> Cell:
 
 def comparisons(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Everything the paper prints that this run has too, one row each, beside what the release measures."""
-    columns = ["dataset", "what", "paper", "release", "ours", "verdict"]
+    columns = ["dataset", "what", "paper", "release", "ours", "distance"]
     return pd.DataFrame(list(_rows(tables)), columns=columns)
 
 
 def _rows(tables: dict[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
-    dropped = dropped_services(tables.get("dataset_statistics", pd.DataFrame()))
-    for row in _compared(tables):
-        kind, words = row["verdict"]
+    statistics = tables.get("dataset_statistics", pd.DataFrame())
+    dropped = dropped_services(statistics)
+    kinds = dict(zip(statistics.get("dataset", []), statistics.get("data", []), strict=False))
+    for measure, row in _compared(tables):
+        kind, words = row["distance"]
         without = f", without {dropped[row['dataset']]}" if row["dataset"] in dropped else ""
-        yield row | {"verdict": badge(kind, words + without)}
+        circular = measure.fitted and kinds.get(row["dataset"]) == "simulated"
+        yield row | {"distance": badge(kind, words + without + (", fitted to it" if circular else ""))}
 
 
 def dropped_services(statistics: pd.DataFrame) -> dict[str, str]:
@@ -80,7 +78,7 @@ def dropped_services(statistics: pd.DataFrame) -> dict[str, str]:
     return dict(zip(rows["dataset"].astype(str), rows["dropped_services"].astype(str), strict=True))
 
 
-def _compared(tables: dict[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
+def _compared(tables: dict[str, pd.DataFrame]) -> Iterator[tuple[Measure, dict[str, Any]]]:
     savings = of_method(tables.get("cost_savings", pd.DataFrame()))
     for record in savings.to_dict("records"):
         yield from _row(record, SAVING, "saving", "paper_saving")
@@ -102,18 +100,23 @@ def forest_means(quality: pd.DataFrame) -> pd.DataFrame:
     return learnt.groupby("dataset", sort=False).mean(numeric_only=True).reset_index()
 
 
-def _row(record: dict[str, Any], measure: Measure, ours: str, paper: str) -> Iterator[dict[str, Any]]:
+def _row(
+    record: dict[str, Any], measure: Measure, ours: str, paper: str
+) -> Iterator[tuple[Measure, dict[str, Any]]]:
     printed = record.get(paper, np.nan)
     if pd.isna(printed):
         return
-    yield {
-        "dataset": record["dataset"],
-        "what": measure.name,
-        "paper": _shown(printed, measure),
-        "release": _shown(_released(record["dataset"], measure), measure),
-        "ours": _shown(record.get(ours, np.nan), measure),
-        "verdict": verdict(record.get(ours), printed, measure),
-    }
+    yield (
+        measure,
+        {
+            "dataset": record["dataset"],
+            "what": measure.name,
+            "paper": _shown(printed, measure),
+            "release": _shown(_released(record["dataset"], measure), measure),
+            "ours": _shown(record.get(ours, np.nan), measure),
+            "distance": distance(record.get(ours), printed, measure),
+        },
+    )
 
 
 def _released(dataset: str, measure: Measure) -> float:

@@ -1,0 +1,132 @@
+"""Claims about the accuracy predictors and the training items."""
+
+import numpy as np
+import pandas as pd
+
+from frugalmct.errors import listed
+from frugalmct.paper.claims.claim import NO_PAPER_DATASET, Finding, claim
+from frugalmct.paper.claims.results import (
+    Results,
+    Untestable,
+    above,
+    distance,
+    enough_above,
+    in_points,
+    undecided,
+)
+from frugalmct.paper.intervals import Interval
+from frugalmct.paper.looks import predictor_name
+from frugalmct.paper.names import DUMMY
+
+AUTOML = ("auto_sklearn", "flaml")
+SIMILAR = 0.01
+FEW_THOUSAND = 5000
+NEAR_RMSE, NEAR_PCC = 0.03, 0.10
+
+
+def _quality(results: Results) -> pd.DataFrame:
+    """Learnt and dummy predictor side by side: one row per dataset and repetition."""
+    table = results.table("predictor_quality")
+    learnt = table[table["predictor"] != DUMMY].set_index(["dataset", "repetition"])
+    dummy = table[table["predictor"] == DUMMY].set_index(["dataset", "repetition"])
+    named = {"rmse": "rmse_dummy", "pcc": "pcc_dummy"}
+    both = learnt.join(dummy[list(named)].rename(columns=named), how="inner")
+    if both.empty:
+        raise Untestable("the predictor or the dummy has no result in this run")
+    return both
+
+
+def _gains(results: Results, better: str, worse: str) -> dict[str, Interval]:
+    """Dataset -> the difference of two columns, paired by repetition."""
+    rows = _quality(results).groupby(level="dataset", sort=False)
+    return {str(name): results.difference(own[better] - own[worse]) for name, own in rows}
+
+
+@claim(
+    "The predictor has a much smaller RMSE and a higher correlation than the dummy (DAP): easy features tell "
+    "which service is likely to work well",
+    "section 1, contributions; section 5, accuracy predictors; appendix C, table 7",
+    "on every dataset both differences have their interval on the better side of 0",
+)
+def better_than_dummy(results: Results) -> Finding:
+    fewer, more = _gains(results, "rmse_dummy", "rmse"), _gains(results, "pcc", "pcc_dummy")
+    sides = [enough_above(gains, 0.0, len(gains)) for gains in (fewer, more)]
+    holds = None if None in sides and False not in sides else all(sides)
+    clear = sum(above(fewer[name], 0.0) and above(more[name], 0.0) for name in fewer)
+    rmse, pcc = (np.mean([found.mean for found in gains.values()]) for gains in (fewer, more))
+    words = (
+        f"{clear} of {len(fewer)} datasets; on average RMSE {rmse:.3f} smaller, correlation {pcc:.2f} higher"
+    )
+    return Finding(words, holds, undecided(holds))
+
+
+@claim(
+    "RMSE (0.17 to 0.31) and correlation (0.48 to 0.72) of the predictor, dataset by dataset",
+    "section 5, table 5; appendix C, table 7",
+    "every RMSE is within 0.03 and every correlation within 0.10 of the paper's",
+    of_data=True,
+)
+def table_7(results: Results) -> Finding:
+    table = results.table("predictor_quality")
+    means = table[table["predictor"] != DUMMY].groupby("dataset", sort=False).mean(numeric_only=True)
+    means = means.dropna(subset=["paper_rmse", "paper_pcc"])
+    if means.empty:
+        raise Untestable(NO_PAPER_DATASET)
+    rmse, pcc = means["rmse"] - means["paper_rmse"], means["pcc"] - means["paper_pcc"]
+    near = (rmse.abs().round(9) <= NEAR_RMSE) & (pcc.abs().round(9) <= NEAR_PCC)
+    worst, other = rmse.abs().idxmax(), pcc.abs().idxmax()
+    ours, paper = means.loc[worst, ["rmse", "paper_rmse"]]
+    words = (
+        f"{near.sum()} of {len(means)} datasets within; RMSE furthest on {worst}, {ours:.2f}, "
+        f"{distance(ours, paper, share=False)}; correlation furthest on {other}, "
+        f"{distance(means.loc[other, 'pcc'], means.loc[other, 'paper_pcc'], share=False)}"
+    )
+    return Finding(words, bool(near.all()), where=list(means.index[~near]))
+
+
+@claim(
+    "With predictors from AutoML toolkits (auto-sklearn, Auto-PyTorch) the performance is similar",
+    "section 5, accuracy predictors",
+    "on average over datasets and budgets each toolkit that ran is within 1 point of the forest",
+)
+def automl_similar(results: Results) -> Finding:
+    table = results.table("predictors").dropna(subset=["gain"])
+    gains = {name: table.loc[table["predictor"] == name, "gain"] for name in AUTOML}
+    ran = {name: own for name, own in gains.items() if len(own)}
+    if not ran:
+        raise Untestable("no AutoML toolkit ran: see the table of predictors")
+    words = ", ".join(
+        f"{predictor_name(name)} {100 * own.mean():+.2f} points "
+        f"({100 * own.min():+.1f} to {100 * own.max():+.1f})"
+        for name, own in ran.items()
+    )
+    absent = [predictor_name(name) for name in AUTOML[:1] if name not in ran]
+    note = f"{listed([*absent, 'Auto-PyTorch'])} did not run here"
+    if "flaml" in ran:
+        note += "; FLAML is not in the paper"
+    return Finding(words, all(abs(own.mean()) <= SIMILAR for own in ran.values()), note)
+
+
+@claim(
+    "A few thousand training items typically suffice",
+    "section 5, training size; figure 5",
+    "with at most 5,000 items the mean accuracy is within 1 point of that with most items, on every dataset",
+)
+def few_thousand(results: Results) -> Finding:
+    lines, failed, seen = [], [], 0
+    for dataset, rows in results.table("training_size").groupby("dataset", sort=False):
+        sizes = sorted(rows["train_items"].unique())
+        enough = [size for size in sizes if size <= FEW_THOUSAND]
+        if len(sizes) < 2 or not enough or enough[-1] == sizes[-1]:
+            continue
+        seen += 1
+        wide = rows.pivot_table(index="repetition", columns="train_items", values="accuracy")
+        lost = results.difference(wide[enough[-1]] - wide[sizes[-1]])
+        lines.append(f"{dataset} {in_points(lost)} with {enough[-1]:,} of {sizes[-1]:,} items")
+        failed += [str(dataset)] if lost.mean < -SIMILAR else []
+    if not seen:
+        raise Untestable("no dataset of this run was learnt from both fewer and more than 5,000 items")
+    return Finding(", ".join(lines), not failed, where=failed)
+
+
+CLAIMS = (better_than_dummy, table_7, automl_similar, few_thousand)

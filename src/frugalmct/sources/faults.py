@@ -1,0 +1,31 @@
+"""What is wrong with a data file: the first problems in full, and how many there are."""
+
+from typing import NamedTuple
+
+MAX_PROBLEMS = 20
+# Reading ends after the line that reaches so many: a file of another format is wrong in every line.
+MAX_COUNTED = 100_000
+
+
+class Problem(NamedTuple):
+    """One thing wrong with a data file."""
+
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}"
+
+
+class Faults:
+    """Problems as they are found; `line` is the line that is being read."""
+
+    def __init__(self) -> None:
+        self.line = 0
+        self.first: list[Problem] = []
+        self.count = 0
+
+    def add(self, text: str, *, after: int = 0) -> None:
+        self.count += 1
+        if len(self.first) < MAX_PROBLEMS:
+            self.first.append(Problem(self.line + after, text))
