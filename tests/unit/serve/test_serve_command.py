@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Client
 from helpers import ROOT
+from http_server import Client
 
 from frugalmct import Budget, Router
 from frugalmct.cli import _parser, main
