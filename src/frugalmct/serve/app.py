@@ -24,8 +24,8 @@ from frugalmct.serve.steps import Steps, encoded, status_of
 
 ABOUT = """Routes items to paid services within a budget. For each item: `open` it and ask the service named;
 give `decide` its answer, and ask again while a service is named; `close` it and take the combined answer."""
-THREADS = 32
-"""For steps that wait: for a database, or for money that comes back."""
+THREADS = 12
+"""For steps that wait: for a database, or for money that comes back. The ledger has connections for 15."""
 
 
 def create_app(router: Router, fresh: float = FRESH, **guard: Any) -> Guard:

@@ -1,5 +1,7 @@
 """Routing over HTTP does what the router does, and requests sent again change nothing."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from live_market import PRICES, Recorded
 
@@ -28,6 +30,18 @@ def test_items_are_routed_as_by_the_router_itself(make_router, market, serving, 
         assert status == 200 and health["items"] == 60 and health["reserved"] == 0
         assert health["spent"] == pytest.approx(sum(result["cost"] for result in expected))
     assert found == expected
+
+
+def test_many_callers_at_once_share_the_budget(make_router, market, serving, tmp_path):
+    """More of them than the server has threads; whatever their order, the books agree with the replies."""
+    ask, url = Recorded(market), f"sqlite:///{tmp_path}/l.db"
+    items = list(ask.items())
+    with serving(make_router(ledger=url)) as client, ThreadPoolExecutor(20) as pool:
+        results = list(pool.map(lambda item: route(client, ask, item), items))
+        health = client.get("/health")[1]
+    assert [result["id"] for result in results] == [item["id"] for item in items]
+    assert health["items"] == 60 and health["reserved"] == 0 and health["spent"] <= health["money"]
+    assert health["spent"] == pytest.approx(sum(result["cost"] for result in results))
 
 
 def test_a_request_sent_again_changes_nothing(make_router, market, serving):
