@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from frugalmct.market import LabelMarket, QualityMarket
     from frugalmct.sources.jsonl import DataProblems
 
+FEWEST_FOR_A_LEAK = 20
+
 
 def add(commands: Any) -> None:
     parser = commands.add_parser(
@@ -158,9 +160,14 @@ def _warnings(market: "LabelMarket") -> Iterator[str]:
 
 
 def _warn_of_leak(market: "LabelMarket") -> Iterator[str]:
-    """A quality dressed up as the score of the true label: every answer then tells how good it is."""
+    """A quality dressed up as the score of the true label: every answer then tells how good it is.
+
+    Of few items it may be so by chance.
+    """
     from frugalmct.sparse import overlap_sizes
 
+    if len(market) < FEWEST_FOR_A_LEAK:
+        return
     given = sum(scores.nnz for scores in market.scores)
     true = sum(int(overlap_sizes(market.truth, scores).sum()) for scores in market.scores)
     plain = all((scores.data == 1).all() for scores in market.scores)

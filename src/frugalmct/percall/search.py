@@ -2,8 +2,8 @@
 
 The search is bounded. Nobody, and each of the `SERVICES` cheapest services that a budget pays for and whose
 answers tell something, are tried; then, up to `LONGEST` services and while it pays at some budget, those sets
-that were best at most budgets, `WIDTH` of them, are tried with each further service. A trial is a small forest
-on a few thousand items, judged by what its out-of-bag estimates reach at each budget.
+that were best at most budgets, `WIDTH` of them, are tried with each further service. A trial is a small
+forest on a few thousand items, judged by what its out-of-bag estimates reach at each budget.
 """
 
 from collections.abc import Callable, Sequence
