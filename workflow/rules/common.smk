@@ -96,6 +96,14 @@ def dataset_block(dataset, *keys):
     return {key: SETTINGS["datasets"][dataset][key] for key in keys}
 
 
+def market_block(dataset):
+    """What a market is made of, and what its file says about how to read it."""
+    said = dataset_block(dataset, "features", "metric", "labels_per_item", "unit", "period")
+    return (
+        dataset_block(dataset, "task", "source", "prices") | said | {"silence": SETTINGS["silence"]}
+    )
+
+
 def lacking(predictor):
     """Why a predictor cannot be used; with conda Snakemake makes all that is needed."""
     return None if CONDA else missing(predictor, from_here(Path(AUTOML_PYTHON)))
