@@ -156,7 +156,7 @@ def plot(table: pd.DataFrame) -> Figure:
 
 
 def _grid(table: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Mean gain over budgets in points: datasets by parts, the mean of datasets below if there are several."""
+    """Mean gain over budgets in points: datasets by parts, below them the mean if there are several."""
     rows = table[table["kind"] == kind]
     grid = 100 * rows.groupby(["dataset", "part"], sort=False)["gain"].mean().unstack("part")
     grid = grid.reindex(index=rows["dataset"].unique(), columns=rows["part"].unique())
