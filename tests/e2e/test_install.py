@@ -91,7 +91,7 @@ def test_the_archives_hold_all_that_is_needed_and_no_tests(built):
     wanted = {
         str(file.relative_to(source))
         for file in source.rglob("*")
-        if file.suffix in {".py", ".yaml", ".css", ".js", ".typed"} and ".egg-info" not in str(file)
+        if file.suffix in {".py", ".yaml", ".css", ".js", ".html", ".typed"} and ".egg-info" not in str(file)
     }
     assert wanted <= names and wanted <= packed
     assert not [name for name in names if name.startswith(("tests", "workflow"))]
