@@ -149,6 +149,21 @@ def test_text_columns_depend_on_the_text_alone():
     assert np.isfinite(fitted.table(["", "\n", "猫" * 9000])).all()
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda a: a | {"axes": a["axes"].astype(np.float64)},
+        lambda a: a | {"axes": a["axes"][:, :-1]},
+        lambda a: a | {"rarity": a["rarity"][None]},
+        lambda a: a | {"rarity": np.where(np.arange(len(a["rarity"])), a["rarity"], np.float32(np.nan))},
+        lambda a: {"rarity": a["rarity"]},
+    ],
+)
+def test_damaged_arrays_of_texts_are_refused(damage):
+    with pytest.raises(FrugalError, match="its texts"):
+        TextMap.from_arrays(damage(TextMap.fit(["a b", "c"]).arrays()))
+
+
 # ---- costs
 
 
