@@ -63,7 +63,10 @@ class Router(Choosing, HealthReport, Asking):
         special: Mapping[str, Patience] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.strategy = strategy if isinstance(strategy, Strategy) else Strategy.load(strategy)
+        loaded = Strategy.load(strategy) if isinstance(strategy, str | Path) else strategy
+        if not isinstance(loaded, Strategy):
+            raise FrugalError("Router: this strategy has costs per call; give it to a PerCallRouter.")
+        self.strategy = loaded
         self.money = _money(budget, ledger, clock)
         self.shared = isinstance(self.money, Ledger)
         self.course = Course(self.strategy, self.money.budget, per, plan, pace)

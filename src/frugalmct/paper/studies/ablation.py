@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from frugalmct.cascade import STEPS, State
-from frugalmct.combine.learned import COMBINER
+from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.made import PLUS, ItemIds, Made
 from frugalmct.market import LabelMarket
 from frugalmct.model import AccuracyModel, Learning
@@ -27,7 +27,7 @@ from frugalmct.states import WEIGHT_THRESHOLD
 from frugalmct.strategy import Strategy
 from frugalmct.training import Given, folds, held_out
 
-ITEMS, TREES = 1_000, 50
+ITEMS, TREES = 1_000, 30
 """The most items to learn from, and to test on; the trees of each forest."""
 
 PAPER, IN_SAMPLE = "the paper's method", "in-sample dual price"
@@ -96,7 +96,7 @@ class Trial:
         one_step = self.by_plus(learner, steps=1)
         yield ADDED, LEARNED, one_step
         yield ADDED, SECOND, self.by_plus(learner)
-        yield WITHOUT, ABSTENTION, self.by_plus(self.learner(replace(self.learning, abstain=False)))
+        yield WITHOUT, ABSTENTION, self.by_plus(self.learner(replace(self.learning, abstain=False), known=learner))
         plain = replace(self.learning, summary=False)
         yield WITHOUT, SUMMARY, self.by_plus(self.learner(plain, known=learner))
         full = replace(self.learning, options=letter.options)
@@ -126,10 +126,18 @@ class Trial:
         return found
 
     def learner(self, learning: Learning, combiner: str = COMBINER, known: Learner | None = None) -> Learner:
-        """One step from every base; `known` has learnt combiners that are the same here."""
+        """One step from every base; `known` has learnt combiners that are the same here.
+
+        Those that beat (w, θ) where silent services abstain are taken to beat it where they reject, too.
+        """
         learner = Learner(self.train, learning, combiner)
         if known is not None:
-            learner.combiners, learner.accuracy = dict(known.combiners), dict(known.accuracy)
+            same = [
+                state
+                for state, found in known.combiners.items()
+                if learning.abstain == known.learning.abstain or isinstance(found, LearnedCombiner)
+            ]
+            learner.combiners, learner.accuracy = _of(known.combiners, same), _of(known.accuracy, same)
         for base in self.bases:
             learner.learn((base,), [service for service in range(learner.services) if service != base])
         return learner
