@@ -286,6 +286,7 @@ def test_warning(capsys, path, records, warning):
 
 
 def _hundred(truth: list[list[str]] | None = None) -> list[dict]:
+    """Nothing is the matter with them, but that all have one label unless told."""
     scores = [n / 200 for n in range(100)]
     truth = truth or [["van"], *[["car"]] * 99]
     other = [score + 0.1 for score in scores]

@@ -5,7 +5,7 @@ import pytest
 from helpers import BLOCKS
 
 from frugalmct.errors import FrugalError
-from frugalmct.paper.exhibits.simulation_fidelity import TOLERANCES, fidelity_table
+from frugalmct.paper.exhibits.simulation_fidelity import fidelity_table, measure, targets
 from frugalmct.paper.printed import printed, printed_of
 from frugalmct.sources import load_market
 from frugalmct.sources.simulated import MarketModel, draw_candidates, make_world
@@ -132,8 +132,7 @@ def test_an_unknown_style_is_answered_with_the_known_ones():
 def test_full_size_fidelity(dataset):
     """Every target of the paper's and the release's numbers, at full size."""
     market = load_market(dataset, BLOCKS[dataset], seed=2022)
-    table = fidelity_table(market, printed_of(dataset))
-    aimed = table[table["quantity"].isin(TOLERANCES)]
-    assert len(aimed) == 3 + 4 * 4 + 6 + 1
-    missed = aimed[aimed["within"] != True]  # noqa: E712
+    table = fidelity_table(dataset, targets(printed_of(dataset)), measure(market))
+    assert len(table) == 3 + 4 * 4 + 6 + 1 + 4 + 4
+    missed = table[~table["within"]]
     assert missed.empty, missed.to_string()

@@ -106,7 +106,12 @@ class Router(Choosing, HealthReport, Asking):
         """Whom to ask next, given what `ticket.ask` answered; None if nobody is worth it or can be paid for.
 
         answers: by service. None, or an exception, in place of an answer says that the call failed.
+        After a LedgerError the ticket is as before: the same may be tried again.
         """
+        with ticket.kept_on_error():
+            return self._decide(ticket, answers)
+
+    def _decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
         if ticket.ask is None:
             return None
         if ticket.ask not in answers:

@@ -9,12 +9,13 @@ services share. Its candidates are its true labels and some phantoms: labels it 
 
 *Answers.* A service's trouble with an item is `h = difficulty * d + noise * own`. It answers a true label
 when `recall + skill - h + visibility * v + logistic > 0`, and a phantom when
-`mistakes + bias + trouble_mistakes * h + visibility * v + logistic > 0`: `v` belongs to the candidate and is
-shared by the services, which is why they tend to see, and to miss, the same things. The score is
-`sigmoid(level + separation * [true] - candour * h + spread * normal)`: informative, not calibrated.
+`mistakes + bias + trouble_mistakes * h + shared_mistakes * v + logistic > 0`: `v` belongs to the candidate
+and is shared by the services, which is why they tend to see, and to miss, the same things, and how far they
+make up the same ones. The score is `sigmoid(level + separation * [true] - candour * h + spread * normal)`:
+informative, not calibrated.
 
-Only labels and their presence decide how accurate a service is alone; only scores decide how much its
-answer betrays. The two halves are therefore fitted one after the other (`tools/fit_simulated.py`).
+Only labels and their presence decide how accurate a service is alone; scores decide how much its answer
+betrays, and with whom it combines well. `tools/fit_simulated.py` fits both.
 """
 
 from collections.abc import Mapping
@@ -51,7 +52,7 @@ class ServiceModel:
 
 @dataclass(frozen=True)
 class MarketModel:
-    """The parameters of one simulated dataset; `config.yaml` explains each."""
+    """The parameters of one simulated dataset; the schema `simulated` explains each."""
 
     items: int
     label_occurrences: int
@@ -70,6 +71,7 @@ class MarketModel:
     blind: float
     trouble_mistakes: float
     services: Mapping[str, ServiceModel]
+    shared_mistakes: float = 0.0
     world: int = 0
 
     @classmethod
@@ -320,7 +322,8 @@ def answered(
         service.recall + world.skill(model, k)[candidates.label] - trouble,
         service.mistakes + world.bias(model, k)[candidates.label] + model.trouble_mistakes * trouble,
     )
-    return evidence + model.visibility * candidates.visibility + logistic > 0, trouble
+    shared = np.where(candidates.is_true, model.visibility, model.shared_mistakes)
+    return evidence + shared * candidates.visibility + logistic > 0, trouble
 
 
 def _answer(

@@ -17,6 +17,7 @@ from frugalmct.paper.claims.results import (
 from frugalmct.paper.intervals import Interval
 from frugalmct.paper.looks import predictor_name
 from frugalmct.paper.names import DUMMY
+from frugalmct.paper.wording import counted
 
 AUTOML = ("auto_sklearn", "flaml")
 SIMILAR = 0.01
@@ -55,7 +56,8 @@ def better_than_dummy(results: Results) -> Finding:
     clear = sum(above(fewer[name], 0.0) and above(more[name], 0.0) for name in fewer)
     rmse, pcc = (np.mean([found.mean for found in gains.values()]) for gains in (fewer, more))
     words = (
-        f"{clear} of {len(fewer)} datasets; on average RMSE {rmse:.3f} smaller, correlation {pcc:.2f} higher"
+        f"{clear} of {counted(len(fewer), 'dataset')}; on average RMSE {rmse:.3f} smaller, correlation "
+        f"{pcc:.2f} higher"
     )
     return Finding(words, holds, undecided(holds))
 
@@ -77,7 +79,7 @@ def table_7(results: Results) -> Finding:
     worst, other = rmse.abs().idxmax(), pcc.abs().idxmax()
     ours, paper = means.loc[worst, ["rmse", "paper_rmse"]]
     words = (
-        f"{near.sum()} of {len(means)} datasets within; RMSE furthest on {worst}, {ours:.2f}, "
+        f"{near.sum()} of {counted(len(means), 'dataset')} within; RMSE furthest on {worst}, {ours:.2f}, "
         f"{distance(ours, paper, share=False)}; correlation furthest on {other}, "
         f"{distance(means.loc[other, 'pcc'], means.loc[other, 'paper_pcc'], share=False)}"
     )

@@ -79,6 +79,6 @@ def refuse_qualities(market: Market) -> None:
     """The exhibits are of label sets; data of the other kind go through the library."""
     if market.kind != "labels":
         raise FrugalError(
-            f"{market.name}: the file holds the {market.kind} of answers and no labels, which the workflow does "
-            "not take; use `frugalmct train` and Strategy.evaluate, see docs/llm-routing.md."
+            f"{market.name}: the file holds the {market.kind} of answers and no labels, which the workflow "
+            "does not take; use `frugalmct train` and Strategy.evaluate, see docs/llm-routing.md."
         )

@@ -124,6 +124,8 @@ def test_released_answers_are_the_papers_data_if_whole_and_as_accurate():
     without = results_of(tables, "release", {"PASCAL": {"SSD": ["file"]}})
     assert not without.has_papers_data("PASCAL")
     assert not results_of(tables, "recorded").has_papers_data("PASCAL")
+    del tables["tradeoff"]
+    assert verdict(data.table_2, tables, "release") == DIFFERS, "whose accuracies are not known"
 
 
 def test_a_check_that_cannot_be_made_says_why():

@@ -249,12 +249,13 @@ def test_the_paper_is_beside_only_where_it_has_numbers():
 
 
 def test_claims_are_counted_in_the_summary_and_shown_open_with_their_verdicts(page):
-    words = "1 does not hold; 1 differs because of data; 1 holds; 1 cannot be tested on this data"
+    words = "does not hold 1; differs because of data 1; holds 1; cannot be tested on this data 1"
     assert f"4 claims: {words}." in page
     part = page[page.index('<section id="claims"') :]
     part = part[: part.index("</section>")]
     assert "<details>" not in part and '<span class="verdict does-not-hold">does not hold</span>' in part
     assert part.index("does not hold</span>") < part.index(">holds</span>")
+    assert "Claim 0 <small>abstract</small>" in part and "<small>Test: within 10 points</small>" in part
 
 
 def test_numbers_are_short():
