@@ -14,17 +14,17 @@ MODELS = {  # USD per million tokens, skill
     "large": (10.0, 3.4),
 }
 KINDS = {  # how hard, how many tokens an answer has, and what a prompt looks like
-    "chat": (0.2, 60, "Write a {adjective} note to my {person} about the {thing}."),
-    "facts": (0.9, 40, "In which year was the {adjective} {thing} of {place} built, and by whom?"),
-    "sums": (1.8, 150, "A {person} buys {a} {thing}s at {b} dollars and sells {c} of them. What is left?"),
+    "chat": (0.0, 150, "Write a {adjective} note to my {person} about the {thing}."),
+    "facts": (1.0, 120, "In which year was the {adjective} {thing} of {place} built, and by whom?"),
+    "sums": (1.6, 150, "A {person} buys {a} {thing}s at {b} dollars and sells {c} of them. What is left?"),
     "code": (
-        2.2,
-        250,
+        2.0,
+        180,
         "def count_{thing}s(items): # how many of {a} items are {adjective}, in O({b})",
     ),
     "proof": (
-        3.0,
-        400,
+        2.6,
+        200,
         "Prove that the sum of {a} {adjective} numbers is divisible by {b} if n > {c}.",
     ),
 }
@@ -47,10 +47,10 @@ def prompt(number: int, dice: random.Random) -> dict:
     hardness, length, form = KINDS[kind]
     words = {name: dice.choice(choices) for name, choices in WORDS.items()}
     numbers = {name: dice.randint(2, 99) for name in "abc"}
-    hardness += dice.gauss(0, 0.5)
+    hardness += dice.gauss(0, 0.3)
     quality, costs, sure = {}, {}, {}
     for model, (price, skill) in MODELS.items():
-        right = 1 / (1 + 2.718 ** (2.5 * (hardness - skill)))
+        right = 1 / (1 + 2.718 ** (4 * (hardness - skill)))
         quality[model] = float(dice.random() < right)
         tokens = max(int(dice.gauss(length, length / 4)), 5)
         costs[model] = round(price * tokens / 1000, 5)  # USD per 1,000 prompts
