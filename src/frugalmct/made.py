@@ -130,10 +130,11 @@ def learning_for(
             f"Strategy.fit: there is no setting {listed(map(repr, unknown))}; known: {listed(sorted(known))}."
         )
     said = market.settings.learning()
+    if method != PAPER:
+        said.pop("abstain", None)  # the config's `silence` is of the paper's method; the others abstain
     if learning is not None:
         learning = replace(learning, **settings)
     elif method == PAPER:
-        said.pop("abstain", None)  # the letter has a silence of its own
         learning = Learning.paper(**(said | settings))
     else:
         learning = Learning(**(said | settings))
