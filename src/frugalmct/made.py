@@ -130,6 +130,8 @@ def learning_for(
             f"Strategy.fit: there is no setting {listed(map(repr, unknown))}; known: {listed(sorted(known))}."
         )
     said = market.settings.learning()
+    if method != PAPER:
+        said.pop("abstain", None)  # the config's `silence` is of the paper's method; the others abstain
     if learning is not None:
         learning = replace(learning, **settings)
     elif method == PAPER:

@@ -10,6 +10,7 @@ from live_market import photos
 
 from frugalmct import Strategy
 from frugalmct.errors import FrugalError
+from frugalmct.made import learning_for
 from frugalmct.market import Market, MarketSettings
 from frugalmct.sources import load_market
 
@@ -94,3 +95,12 @@ def test_silence_is_what_the_papers_method_goes_by(said, abstain):
     object.__setattr__(market, "settings", replace(SAID, abstain=said))
     letter = Strategy.fit(market, [5.0], method="paper", **OPTIONS)
     assert letter.made.abstain is abstain, "the letter unless the market says otherwise"
+
+
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_market_s_silence_is_of_the_paper_s_method(abstain):
+    market = photos(100)
+    object.__setattr__(market, "settings", MarketSettings(abstain=abstain))
+    assert Strategy.fit(market, [5.0], method="paper", **OPTIONS).made.abstain is abstain
+    assert learning_for("plus", market, None, {}).abstain is True
+    assert learning_for("paper", market, None, {"abstain": not abstain}).abstain is not abstain
