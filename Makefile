@@ -95,7 +95,7 @@ lock: ## choose the newest versions of everything anew, with their checksums, fo
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found; install one, or name it: make lock PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
-	$(LOCK) --upgrade --universal --python-version 3.11 --extra automl --extra workflow --extra slurm --extra dev \
+	$(LOCK) --upgrade --universal --python-version 3.11 --extra automl --extra workflow --extra slurm --extra serve --extra postgres --extra dev \
 		--output-file requirements.lock pyproject.toml
 	@# What auto-sklearn was tried with stays; only what is missing is chosen.
 	$(LOCK) --python-version 3.9 --output-file envs/automl-build.txt envs/automl-build.in

@@ -1,10 +1,13 @@
-"""The ledger and the router under load: time of an item, and items a second of several processes.
+"""The ledger, the router and `frugalmct serve` under load: time of an item, items and requests a second.
 
-    python benchmarks/bench_live.py [--quick] [--processes 4] [--url postgresql://user@host/database]
+    python benchmarks/bench_live.py [--quick] [--processes 4] [--seconds 60]
+                                    [--url postgresql://user@host/database]
 
 Each item reserves and settles its base, and two in five an add-on as well, with money settled and reserved in
-one step where a router would. Then a router decides for simulated photos, with no ledger and with one: the
-time of `decide`, whose answer is the add-on, and of the whole item, services apart. Writes
+one step where a router would. Then routers of both methods decide for simulated photos, with no ledger and
+with one: the time of `decide` once the base has answered, of the whole item, services apart, and of `decide`
+once an add-on has (of plus it may name one more); then several processes with a router each share one ledger.
+At last a server on this machine is kept busy by this process, and its money is counted. Writes
 results/bench/live.csv. Without --url the ledger is a new SQLite file.
 """
 
@@ -17,12 +20,14 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from serve_load import load
 
 from frugalmct.live.budget import Budget
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.records import Wish
 from frugalmct.live.router import Router
-from frugalmct.market import LabelMarket
+from frugalmct.made import METHODS, PLUS
+from frugalmct.market import LabelMarket, Market
 from frugalmct.paper.config import validate
 from frugalmct.sources import load_market
 from frugalmct.splits import split
@@ -116,40 +121,98 @@ def plain_answers(market: LabelMarket) -> list[list[list]]:
     ]
 
 
-def measure_router(folder: str, items: int, url: str | None) -> list[dict[str, object]]:
-    """One process; the strategy is read from its file, as in a service that starts."""
+def prepare(folder: Path, items: int) -> None:
+    """Strategies of both methods and their traffic, as files: processes read them as a service would."""
     config = validate(yaml.safe_load((PROJECT / "config.yaml").read_text(encoding="utf-8")))
     market = load_market("PASCAL", config["datasets"]["PASCAL"], seed=config["seed"])
     parts = split(len(market), seed=1)
-    file = Path(folder) / "strategy.npz"
-    Strategy.fit(market.subset(parts.whole_train), [8], base="SSD").save(file)
-    traffic = market.subset(parts.test[:items])
-    answers = plain_answers(traffic)
-    router = Router(file, Budget(total=8 * len(traffic), items=len(traffic)), url)
+    for method in METHODS:
+        fitted = Strategy.fit(market.subset(parts.whole_train), [8], method=method, base="SSD")
+        fitted.save(folder / f"{method}.npz")
+    market.subset(parts.test[:items]).save(folder / "traffic.npz")
+
+
+def traffic_of(folder: Path) -> tuple[list[list[list]], int]:
+    traffic = Market.load(folder / "traffic.npz")
+    return plain_answers(traffic), len(traffic)
+
+
+def measure_router(method: str, folder: Path, url: str | None) -> list[dict[str, object]]:
+    """One process."""
+    answers, items = traffic_of(folder)
+    router = Router(folder / f"{method}.npz", Budget(total=8 * items, items=items), url)
     services = router.strategy.services
-    decide, whole, cpu = [], [], []
-    for row in range(len(traffic)):
-        started = time.perf_counter()
+    decide, further, whole, cpu = [], [], [], []
+    for row in range(items):
+        started, first = time.perf_counter(), True
         ticket = router.open({"id": str(row)})
-        answer = {ticket.ask: answers[services.index(ticket.ask)][row]}
-        before, busy = time.perf_counter(), time.thread_time()
-        router.decide(ticket, answer)
-        decide.append(time.perf_counter() - before)
-        cpu.append(time.thread_time() - busy)
-        if ticket.ask:
-            router.decide(ticket, {ticket.ask: answers[services.index(ticket.ask)][row]})
+        while ticket.ask:
+            answer = {ticket.ask: answers[services.index(ticket.ask)][row]}
+            before, busy = time.perf_counter(), time.thread_time()
+            router.decide(ticket, answer)
+            (decide if first else further).append(time.perf_counter() - before)
+            if first:
+                cpu.append(time.thread_time() - busy)
+            first = False
         router.close(ticket)
         whole.append(time.perf_counter() - started)
     router.shut()
     database = "none" if url is None else url.partition(":")[0]
+    kinds = {"decide": decide, "decide, processor time": cpu, "decide further": further, "item": whole}
     return [
-        _router_row(database, kind, seconds)
-        for kind, seconds in (
-            ("router, decide", decide),
-            ("router, decide, processor time", cpu),
-            ("router, item", whole),
-        )
+        _router_row(database, f"router of {method}, {kind}", seconds)
+        for kind, seconds in kinds.items()
+        if seconds
     ]
+
+
+def _route(folder: Path, url: str, worker: int, workers: int, gate, results) -> None:
+    answers, items = traffic_of(folder)
+    with Router(folder / f"{PLUS}.npz", Budget(total=8 * items, items=items), url) as router:
+        services = router.strategy.services
+        gate.wait()
+        started, seconds = time.time(), []
+        for row in range(worker, items, workers):
+            before = time.perf_counter()
+            ticket = router.open({"id": str(row)})
+            while ticket.ask:
+                router.decide(ticket, {ticket.ask: answers[services.index(ticket.ask)][row]})
+            router.close(ticket)
+            seconds.append(time.perf_counter() - before)
+        results.put((started, time.time(), seconds))
+
+
+def measure_routers(folder: Path, url: str, processes: int) -> dict[str, object]:
+    """Several processes share the items and one ledger; timed from the first start to the last end."""
+    context = multiprocessing.get_context("spawn")
+    gate, results = context.Barrier(processes), context.Queue()
+    workers = [
+        context.Process(target=_route, args=(folder, url, worker, processes, gate, results))
+        for worker in range(processes)
+    ]
+    for worker in workers:
+        worker.start()
+    collected = [results.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    wall = max(end for _, end, _ in collected) - min(start for start, _, _ in collected)
+    seconds = [second for _, _, own in collected for second in own]
+    row = _router_row(url.partition(":")[0], "router, item", seconds)
+    return row | {"processes": processes, "items_per_second": round(len(seconds) / wall)}
+
+
+def measure_serve(folder: Path, url: str, seconds: float) -> dict[str, object]:
+    """Whether the books agree with what the client was charged is checked, not measured."""
+    answers, _ = traffic_of(folder)
+    services = Strategy.load(folder / f"{PLUS}.npz").services
+    expected = round(400 * seconds)
+    command = [str(folder / f"{PLUS}.npz"), "--ledger", url, "--total", str(8 * expected)]
+    row, cost = load([*command, "--items", str(expected)], answers, services, seconds, connections=8)
+    with Ledger.open(url) as ledger:
+        state = ledger.state()
+    if state.spent_nano + state.reserved_nano > state.money_nano or abs(state.spent - cost) > 1e-6 * cost:
+        raise SystemExit(f"The budget did not hold: {state}, and the items cost {cost}")
+    return {"database": url.partition(":")[0]} | row
 
 
 def _router_row(database: str, kind: str, seconds: list[float]) -> dict[str, object]:
@@ -170,19 +233,30 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="fewer items")
+    parser.add_argument("--routers", action="store_true", help="routers alone, not the bare ledger")
     parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--seconds", type=float, help="how long the server is kept busy (60)")
     parser.add_argument("--url", help="a database to use instead of a new SQLite file")
     options = parser.parse_args()
     items = 1000 if options.quick else 5_000
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         url = options.url or f"sqlite:///{folder}/ledger.db"
-        rows = [measure(kind, url, n, items) for kind in WORK for n in (1, options.processes)]
-        routed = options.url or f"sqlite:///{folder}/router.db"
-        for database in (None, routed) if options.url is None else (None,):
-            rows += measure_router(folder, items, database)
+        counts = () if options.routers else (1, options.processes)
+        rows = [measure(kind, url, n, items) for kind in WORK for n in counts]
+        prepare(folder, items)
+        for method in METHODS:
+            rows += measure_router(method, folder, None)
+            if options.url is None:
+                rows += measure_router(method, folder, f"sqlite:///{folder}/{method}.db")
+        if options.url is None and not options.routers:
+            rows.append(measure_routers(folder, f"sqlite:///{folder}/routers.db", options.processes))
+            seconds = options.seconds or (5.0 if options.quick else 60.0)
+            rows.append(measure_serve(folder, f"sqlite:///{folder}/serve.db", seconds))
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     with OUTPUT.open("w", encoding="utf-8", newline="") as handle:
-        table = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        table = csv.DictWriter(handle, columns, lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
     for row in rows:

@@ -107,14 +107,16 @@ def measured(
             }
 
 
-def recorded(data: Path, names: list[str], repetitions: int, scratch: Path) -> pd.DataFrame:
+def recorded(
+    data: Path, names: list[str], methods: list[str], repetitions: int, scratch: Path
+) -> pd.DataFrame:
     rows = []
     for name in names:
         task, prices, labels, budgets = DATASETS[name]
         market = load_market(name, {"task": task, "source": source(name, data, scratch), "prices": prices})
         own = []
         for repetition in range(repetitions):
-            own += measured(market, budgets, labels, repetition, scratch)
+            own += measured(market, budgets, labels, repetition, scratch, methods)
         report(pd.DataFrame(own))
         rows += own
     return pd.DataFrame(rows)
@@ -143,7 +145,10 @@ def report(rows: pd.DataFrame) -> None:
     )
     print(summary.groupby("method", sort=False)[["seconds", "megabytes"]].mean().round(2).to_string())
     reached = summary[summary["method"] == "plus"].set_index("budget")["accuracy"]
-    for budget, least in BARS.get(name, {}).items():
+    if "cost" in summary and len(reached):
+        costs = summary[summary["method"] == "plus"].set_index("budget")["cost"].round(2)
+        print(f"mean cost of plus: {costs.to_dict()}")
+    for budget, least in BARS.get(name, {}).items() if len(reached) else ():
         verdict = "reached" if round(reached[budget], 1) >= least else "MISSED"
         print(f"plus at {budget:g}: {reached[budget]:.1f} (at least {least}): {verdict}", flush=True)
 
@@ -157,6 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="the folder of recorded answers")
     parser.add_argument("--datasets", nargs="+", choices=list(DATASETS), default=list(DATASETS))
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--simulated", action="store_true", help="half of the simulated COCO instead")
     given = parser.parse_args()
@@ -167,7 +173,7 @@ def main() -> None:
         if given.simulated:
             write_table(simulated(scratch), OUTPUT / "plus_simulated.csv")
         else:
-            found = recorded(given.data, given.datasets, given.repetitions, scratch)
+            found = recorded(given.data, given.datasets, given.methods, given.repetitions, scratch)
             write_table(found, OUTPUT / "plus.csv")
 
 

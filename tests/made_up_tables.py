@@ -83,6 +83,7 @@ def known_tables(datasets: Names, repeats: int) -> dict[str, pd.DataFrame]:
         "worked_examples": worked_examples(),
         "single_services": single_services(datasets),
         "beyond": beyond(datasets),
+        "ablation": ablation(datasets),
         "cheapest_budget": cheapest_budget(datasets),
         "solver_agreement": solver_agreement(datasets),
         "claims": claims(),
@@ -324,6 +325,17 @@ def beyond(datasets: Names) -> pd.DataFrame:
         columns |= {name: values, f"{name}_low": values - 0.01, f"{name}_high": values + 0.01}
     overruns = {"largest_overrun_online": 0.0, "largest_overrun_offline": 0.0}
     return pd.DataFrame(columns | overruns | {"repetitions": 3, "reason": None})
+
+
+def ablation(datasets: Names) -> pd.DataFrame:
+    parts = [("added", "the paper's method"), ("added", "second step"), ("left out", "second step")]
+    rows = [
+        (dataset, kind, part, level, budget, 0.6, None if part.startswith("the") else 0.01)
+        for dataset in datasets
+        for kind, part in parts
+        for level, budget in (("low", 1.0), ("middle", 3.0), ("high", 6.0))
+    ]
+    return framed("dataset kind part level budget accuracy gain", rows)
 
 
 def cheapest_budget(datasets: Names) -> pd.DataFrame:

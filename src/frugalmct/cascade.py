@@ -32,6 +32,8 @@ STEPS = 2
 NEVER = -np.inf
 # How exactly a dual price is found, as a share of it; spend is a step function, so that more has no use.
 PRECISION = 1e-7
+# No dual price is above this: prices as small as floats can be would ask for more than there is.
+LARGEST = 1e300
 # How much of the whole budget a sum of costs may miss by rounding.
 ROUNDING = 1e-12
 
@@ -175,8 +177,9 @@ class Cascade:
 
         if within(0.0):
             return 0.0
-        high = 1.0 / float(self.prices.max())  # what one call would be worth if it made all the difference
-        while not within(high):
+        # What one call would be worth if it made all the difference.
+        high = min(1.0 / float(self.prices.max()), LARGEST)
+        while not within(high) and high < LARGEST:
             high *= 2
         low = high / 2
         while within(low):

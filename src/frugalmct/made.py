@@ -28,7 +28,8 @@ class Made:
     """What a strategy was made with.
 
     features: the kind, None for the task's own; abstain: whether a silent service has no say (`silence`);
-    unit: what prices and budgets are in, a text such as `USD per 10,000 calls`, empty if it was not given.
+    unit: what prices and budgets are in, a text such as `USD per 10,000 calls`, empty if it was not given;
+    period: when the answers were recorded, likewise.
     """
 
     method: str
@@ -41,6 +42,7 @@ class Made:
     abstain: bool
     seed: int
     unit: str = ""
+    period: str = ""
 
     @classmethod
     def of(cls, method: str, market: Market, learning: Learning, unit: str) -> "Made":
@@ -54,7 +56,8 @@ class Made:
             labels_per_item=learning.labels_per_item,
             abstain=learning.abstain,
             seed=learning.seed,
-            unit=unit,
+            unit=unit or market.settings.unit,
+            period=market.settings.period,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class Made:
             abstain=fields.flag("abstain"),
             seed=fields.whole("seed", most=2**63),
             unit=fields.text("unit"),
+            period=fields.text("period") if "period" in fields else "",
         )
         fields.done()
         return made
@@ -119,16 +123,23 @@ def _hashes(items: Iterable[str]) -> NDArray[np.int64]:
 def learning_for(
     method: str, market: Market, learning: Learning | None, settings: Mapping[str, Any]
 ) -> Learning:
-    """How to learn from a market: `learning`, changed by settings and by what the market says."""
+    """How to learn from a market: as it says itself, unless `learning` is given; then settings change it."""
     known = {field.name for field in fields(Learning)}
     if unknown := [name for name in settings if name not in known]:
         raise FrugalError(
             f"Strategy.fit: there is no setting {listed(map(repr, unknown))}; known: {listed(sorted(known))}."
         )
+    said = market.settings.learning()
+    if method != PAPER:
+        said.pop("abstain", None)  # the config's `silence` is of the paper's method; the others abstain
     if learning is not None:
         learning = replace(learning, **settings)
+    elif method == PAPER:
+        learning = Learning.paper(**(said | settings))
     else:
-        learning = Learning.paper(**settings) if method == PAPER else Learning(**settings)
+        # What a run says of silence is how the paper's method reads it; plus has its own way.
+        said.pop("abstain", None)
+        learning = Learning(**(said | settings))
     if learning.labels_per_item is None and "labels_per_item" not in settings and _one_label_each(market):
         learning = replace(learning, labels_per_item=1)
     return learning

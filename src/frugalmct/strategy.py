@@ -92,8 +92,9 @@ class Strategy:
         `auto`; combiner, `learned` (where it is better on new items) or `weight_threshold`, the paper's
         everywhere, which allows one step; steps, how many services plus may ask beside the base, 1 or 2.
         settings: those of `Learning` by name, such as metric, labels_per_item, features or predictor; they
-        change `learning` where both are given. Where no truth and no answer has two labels, labels_per_item
-        is 1 unless it was given. unit: what prices are per, a text that is kept.
+        change `learning` where both are given, and what is not given is as the market says
+        (`market.settings`). Where no truth and no answer has two labels, labels_per_item is 1 unless it was
+        given. unit: what prices are per, a text that is kept.
         """
         method = suitable_method(market, base) if method is None else method
         wanted = Wanted(budgets, method, base, delta, combiner, steps, learning, unit, settings)

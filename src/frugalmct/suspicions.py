@@ -34,10 +34,10 @@ def no_prices(prices: Mapping[str, float]) -> Iterator[str]:
 
 def prices_of_one_call(prices: Mapping[str, float]) -> Iterator[str]:
     """Prices that are said to be for 10,000 calls."""
-    dearest = max(prices.values(), default=0.0)
-    if 0 < dearest < SMALLEST_PRICE:
+    highest = max(prices.values(), default=0.0)
+    if 0 < highest < SMALLEST_PRICE:
         yield (
-            f"The most expensive service costs {dearest:g} per 10,000 calls, which looks like the price of "
+            f"The most expensive service costs {highest:g} per 10,000 calls, which looks like the price of "
             "one call; give prices and budgets for 10,000 calls, or name their `unit`."
         )
 

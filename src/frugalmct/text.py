@@ -117,8 +117,12 @@ def _grams(texts: Sequence[str]) -> csr_matrix:
 
 def _weighted(grams: csr_matrix, rarity: NDArray[np.float32]) -> csr_matrix:
     """Each half of a row of length 1, so that long texts look like short ones of the same kind."""
-    from sklearn.preprocessing import normalize
+    weighted = csr_matrix((grams.data * rarity[grams.indices], grams.indices, grams.indptr), grams.shape)
+    return hstack([_unit_rows(weighted[:, :BUCKETS]), _unit_rows(weighted[:, BUCKETS:])], format="csr")
 
-    weighted = grams.multiply(rarity[None]).tocsr()
-    halves = [normalize(weighted[:, :BUCKETS]), normalize(weighted[:, BUCKETS:])]
-    return hstack(halves, format="csr")
+
+def _unit_rows(matrix: csr_matrix) -> csr_matrix:
+    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    data = matrix.data * np.repeat(scale, np.diff(matrix.indptr))
+    return csr_matrix((data, matrix.indices, matrix.indptr), matrix.shape)

@@ -217,6 +217,20 @@ class Fields:
             return self._left.pop(name)
         return self.whole(name, least)
 
+    def optional_text(self, name: str) -> str | None:
+        if name in self._left and self._left[name] is None:
+            return self._left.pop(name)
+        return self.text(name)
+
+    def optional_flag(self, name: str) -> bool | None:
+        if name in self._left and self._left[name] is None:
+            return self._left.pop(name)
+        return self.flag(name)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the field is there, and was not asked for yet."""
+        return name in self._left
+
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
         return self._number(name, self.take(name), least, most)
 

@@ -19,6 +19,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 TABLES = [
+    "claims",
     "dataset_statistics",
     "service_prices",
     "simulation_fidelity",
@@ -29,6 +30,7 @@ TABLES = [
     "single_services",
     "predictor_quality",
     "predictors",
+    "ablation",
     "beyond",
     "cheapest_budget",
     "solver_agreement",
@@ -48,6 +50,7 @@ FIGURES = [
     "predictor_quality",
     "predictors",
     "training_size",
+    "ablation",
     "beyond",
     "case_study/own",
     "per_label/own",
@@ -65,7 +68,7 @@ def test_everything_is_made(finished):
 
 def test_a_dropped_in_dataset_is_in_every_table_and_the_report(finished):
     results = finished.folder / "results"
-    for table in set(TABLES) - {"service_prices", "simulation_fidelity"}:
+    for table in set(TABLES) - {"claims", "service_prices", "simulation_fidelity"}:
         assert "own" in {row["dataset"] for row in rows(results / "tables" / f"{table}.csv")}, table
     report = (results / "report.html").read_text(encoding="utf-8")
     assert "own" in report and "SIMULATED" in report

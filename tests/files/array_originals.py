@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frugalmct.market import LabelMarket, Market
+from frugalmct.errors import FrugalError
+from frugalmct.market import Extras, LabelMarket, Market, QualityMarket, text_column
 from frugalmct.model import Learning
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.percall import PerCallStrategy
 from frugalmct.sparse import label_matrix
 from frugalmct.splits import Split, split
 from frugalmct.strategy import Strategy
@@ -42,6 +45,25 @@ def made_up_market() -> LabelMarket:
     )
 
 
+def made_up_qualities() -> QualityMarket:
+    rng = np.random.default_rng(2)
+    costs = rng.uniform(0.1, 2.0, (ITEMS, 2))
+    return QualityMarket(
+        name="qualities",
+        task="",
+        items=np.array([f"item {n}" for n in range(ITEMS)]),
+        services=("cheap", "猫"),
+        prices=costs.mean(axis=0),
+        quality=rng.random((ITEMS, 2)),
+        features=rng.random((ITEMS, 2)),
+        extras=Extras(
+            costs,
+            text_column([f"prompt é {n} " * (1 + n % 5) for n in range(ITEMS)]),
+            (rng.random((ITEMS, 1)), None),
+        ),
+    )
+
+
 class Kind(NamedTuple):
     load: Callable[[Path], Any]
     save: Callable[[Any, Path], None]
@@ -53,6 +75,23 @@ def _use_market(market: LabelMarket) -> None:
     assert np.all((accuracy >= 0) & (accuracy <= 1))
     assert len(market.subset(np.arange(len(market))[:2])) <= 2
     market.statistics()
+
+
+def _use_qualities(market: Market) -> None:
+    assert np.all((market.service_accuracy() >= 0) & (market.service_accuracy() <= 1))
+    known = market.subset(np.arange(len(market))[:2]).known((0,))
+    assert known.text is None or all(isinstance(text, str) for text in known.text)
+
+
+def _use_per_call(strategy: Any) -> None:
+    market = made_up_market()
+    if set(strategy.services) != set(market.services):
+        return
+    for budget in strategy.plans:
+        # What it learnt from may be more, or other, than these items bring along.
+        with suppress(FrugalError):
+            choices = strategy.decide(market, budget)
+            assert np.all((choices >= -1) & (choices < len(strategy.services)))
 
 
 def _use_strategy(strategy: Strategy) -> None:
@@ -81,10 +120,12 @@ def _use_estimates(estimates: RepetitionEstimates) -> None:
 KINDS = {
     "market": Kind(Market.load, Market.save, _use_market),
     "packed market": Kind(Market.load, lambda m, path: m.save(path, compress=True), _use_market),
+    "quality market": Kind(Market.load, Market.save, _use_qualities),
     "split": Kind(Split.load, Split.save, _use_split),
     "estimates": Kind(RepetitionEstimates.load, RepetitionEstimates.save, _use_estimates),
     "strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
     "paper strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
+    "per-call strategy": Kind(Strategy.load, PerCallStrategy.save, _use_per_call),
 }
 
 
@@ -96,11 +137,16 @@ def make_originals() -> dict[str, Any]:
     return {
         "market": market,
         "packed market": market,
+        "quality market": made_up_qualities(),
         "split": parts,
         "estimates": RepetitionEstimates.fit(market, parts, combination, learning),
         "strategy": Strategy.fit(market, [0.5, 6.5, 11.0], base="cheap", learning=learning),
         "paper strategy": Strategy.fit(
             market, [0.5, 6.5, 11.0], method="paper", base="cheap", learning=learning
+        ),
+        # Without a text: its arrays are far larger than all else, and are tried by themselves.
+        "per-call strategy": Strategy.fit(
+            market, [0.5, 6.5], method="per_call", base="cheap", learning=learning
         ),
     }
 

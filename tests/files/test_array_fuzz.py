@@ -5,7 +5,7 @@ from array_damage import DAMAGES
 from array_originals import KINDS
 from children import HERE, run
 
-FILES = 170
+FILES = 140
 MOST_MIB = 1024
 SEEDS = range(2, 5)
 MORE_FILES = 300

@@ -1,6 +1,5 @@
 """Malformed lines by the thousand: each is read, or answered by clear sentences with its line number."""
 
-import copy
 import gzip
 import json
 import random
@@ -74,9 +73,9 @@ def _places(value: Any, path: tuple = ()) -> Iterator[tuple]:
             yield from _places(value[key], (*path, key))
 
 
-def _changed(path: tuple, change: Callable[[Any, Any], None]) -> bytes:
+def _changed(text: bytes, path: tuple, change: Callable[[Any, Any], None]) -> bytes:
     """The valid line after a change of what is at the path; the change gets the parent and the last key."""
-    holder = {"": copy.deepcopy(VALID)}
+    holder = {"": json.loads(text)}
     *parents, last = ("", *path)
     parent: Any = holder
     for key in parents:
@@ -86,23 +85,27 @@ def _changed(path: tuple, change: Callable[[Any, Any], None]) -> bytes:
 
 
 def _type_swaps(text: bytes, rng: random.Random) -> Iterator[bytes]:
-    for path in _places(VALID):
+    for path in _places(json.loads(text)):
         for value in WEIRD_VALUES:
-            yield _changed(path, lambda parent, key, value=value: parent.__setitem__(key, value))
+            yield _changed(text, path, lambda parent, key, value=value: parent.__setitem__(key, value))
 
 
 def _structure(text: bytes, rng: random.Random) -> Iterator[bytes]:
     """Values left out, wrapped, repeated; keys renamed and added."""
-    for path in list(_places(VALID))[1:]:
-        yield _changed(path, lambda parent, key: parent.__delitem__(key))
-        yield _changed(path, lambda parent, key: parent.__setitem__(key, [parent[key]]))
-        yield _changed(path, lambda parent, key: parent.__setitem__(key, {"x": parent[key]}))
+    for path in list(_places(json.loads(text)))[1:]:
+        yield _changed(text, path, lambda parent, key: parent.__delitem__(key))
+        yield _changed(text, path, lambda parent, key: parent.__setitem__(key, [parent[key]]))
+        yield _changed(text, path, lambda parent, key: parent.__setitem__(key, {"x": parent[key]}))
         if isinstance(path[-1], str):
             for name in ("", "Google ", "google", "ID", "猫", "\ud800", "\0", "x" * 600):
-                yield _changed(path, lambda parent, key, name=name: parent.__setitem__(name, parent.pop(key)))
-                yield _changed(path, lambda parent, key, name=name: parent.__setitem__(name, parent[key]))
+                yield _changed(
+                    text, path, lambda parent, key, name=name: parent.__setitem__(name, parent.pop(key))
+                )
+                yield _changed(
+                    text, path, lambda parent, key, name=name: parent.__setitem__(name, parent[key])
+                )
         else:
-            yield _changed(path, lambda parent, key: parent.append(parent[key]))
+            yield _changed(text, path, lambda parent, key: parent.append(parent[key]))
 
 
 def _replaced_tokens(text: bytes, rng: random.Random) -> Iterator[bytes]:
@@ -157,7 +160,8 @@ def _is_read(path: Path, *lines: Any, allowed: set[int]) -> bool:
         _assert_clear(error, allowed)
         return False
     assert len(set(market.items)) == len(market)
-    assert market.labels.tolist() == sorted(set(market.labels.tolist()))
+    if market.kind == "labels":
+        assert market.labels.tolist() == sorted(set(market.labels.tolist()))
     assert np.isfinite(market.service_accuracy()).all()
     market.save(path.with_suffix(".npz"))
     return True
@@ -177,7 +181,7 @@ def test_mutated_line_is_read_or_told(tmp_path, mutate):
 TEXT = {"type": "string", "maxLength": 500, "pattern": "^[^\\u0000\\ud800-\\udfff]+$"}
 NUMBER = {"type": "number", "minimum": -3.4e38, "maximum": 3.4e38}
 PAIR = {"type": "array", "prefixItems": [TEXT, {"type": "number", "minimum": 0, "maximum": 1}]}
-ANSWER = {"type": "array", "items": PAIR | {"minItems": 2, "maxItems": 2}}
+ANSWER = {"type": ["array", "null"], "items": PAIR | {"minItems": 2, "maxItems": 2}}
 EXACTLY = {"type": "object", "additionalProperties": False}
 PREDICTIONS = EXACTLY | {
     "properties": {"Google": ANSWER, "Microsoft": ANSWER},
@@ -203,6 +207,49 @@ def test_what_is_read_is_what_the_schema_of_the_format_allows(tmp_path, mutate):
         assert _is_read(tmp_path / "mine.jsonl", FIRST, line, allowed={2}) == expected, line[:300]
         outcomes.add(expected)
     assert outcomes == {True, False}
+
+
+QUALITY = {
+    "id": "second",
+    "text": "How many?",
+    "quality": {"Google": 0.98, "Microsoft": None},
+    "costs": {"Google": 0.5, "Microsoft": 0},
+    "answer_features": {"Google": [-1, 2]},
+}
+SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+MONEY = {"anyOf": [{"const": 0}, {"minimum": 1e-300, "maximum": 1e300}], "type": "number"}
+
+
+def _for_both(each: dict[str, Any]) -> dict[str, Any]:
+    return EXACTLY | {
+        "properties": {"Google": each, "Microsoft": each},
+        "required": ["Google", "Microsoft"],
+    }
+
+
+PAIR_OF_NUMBERS = {"type": ["array", "null"], "items": NUMBER, "minItems": 2, "maxItems": 2}
+SECOND_QUALITY = EXACTLY | {
+    "properties": {
+        "id": TEXT | {"not": {"const": "first"}},
+        "text": {"type": "string", "pattern": "^[^\\ud800-\\udfff]*$"},
+        "quality": _for_both(SHARE),
+        "costs": _for_both(MONEY),
+        "answer_features": EXACTLY | {"properties": {"Google": PAIR_OF_NUMBERS}, "required": ["Google"]},
+    },
+    "required": ["id", "text", "quality", "costs", "answer_features"],
+}
+
+
+@pytest.mark.parametrize("mutate", OF_VALUES)
+def test_what_is_read_of_qualities_is_what_the_schema_allows(tmp_path, mutate):
+    schema = jsonschema.Draft202012Validator(SECOND_QUALITY)
+    first, outcomes = QUALITY | {"id": "first"}, set()
+    for line in mutate(json.dumps(QUALITY).encode(), random.Random(mutate.__name__)):
+        expected = schema.is_valid(json.loads(line))
+        assert _is_read(tmp_path / "mine.jsonl", first, line, allowed={2}) == expected, line[:300]
+        outcomes.add(expected)
+    # Of such an item nothing can be left out, wrapped or repeated.
+    assert outcomes == ({False} if mutate is _structure else {True, False})
 
 
 @pytest.mark.parametrize("mutate", [*OF_VALUES, _nesting])

@@ -3,65 +3,18 @@
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from per_call_markets import FAST, prompts, voters
 
 from frugalmct import PerCallStrategy, Strategy
 from frugalmct.errors import FrugalError
-from frugalmct.market import Answered, Extras, Known, LabelMarket, QualityMarket, text_column
+from frugalmct.market import Answered, Extras, Known, QualityMarket, text_column
 from frugalmct.percall import Spending
 from frugalmct.percall.columns import AnswerColumns, ItemColumns, agreement
 from frugalmct.percall.costs import CostModel
 from frugalmct.percall.model import walk
 from frugalmct.percall.search import best_firsts
 from frugalmct.percall.spending import PriceCurve
-from frugalmct.sparse import label_matrix
 from frugalmct.text import TextMap
-
-FAST = {"trees": 20, "leaf": 5}
-
-
-def prompts(items: int, seed: int = 0, *, telling: bool = True) -> QualityMarket:
-    """Sums, which only the expensive service can do, and chat, which both can; costs grow with the text."""
-    rng = default_rng(seed)
-    sums = rng.random(items) < 0.5
-    words = {True: ["add", "divide", "17", "fraction"], False: ["hello", "poem", "friend", "story"]}
-    said = sums if telling else rng.random(items) < 0.5
-    lengths = rng.integers(3, 30, items)
-    texts = [" ".join(rng.choice(words[bool(kind)], size)) for kind, size in zip(said, lengths, strict=True)]
-    quality = np.column_stack([(~sums) * 1.0, np.ones(items)])
-    quality = np.where(rng.random(quality.shape) < 0.05, 1 - quality, quality)
-    costs = np.column_stack([lengths * 0.01, lengths * 0.1]) * rng.uniform(0.9, 1.1, (items, 2))
-    return QualityMarket(
-        name="prompts",
-        task="",
-        items=np.array([f"{seed} {n}" for n in range(items)]),
-        services=("mini", "big"),
-        prices=costs.mean(axis=0),
-        quality=quality,
-        extras=Extras(costs, text_column(texts)),
-    )
-
-
-def voters(items: int, seed: int = 0, *, telling: bool = True) -> LabelMarket:
-    """Two cheap services that are right together or differ, and an expensive one that is mostly right."""
-    rng = default_rng(seed)
-    truth = rng.integers(0, 50, items)
-    easy = rng.random(items) < 0.6
-    answers = [np.where(easy, truth, (truth + shift) % 50) for shift in (1, 2)]
-    answers.append(np.where(rng.random(items) < 0.97, truth, (truth + 3) % 50))
-    rows = np.arange(items + 1)
-    costs = rng.uniform(0.9, 1.1, (items, 3)) * [0.1, 0.1, 4.0]
-    return LabelMarket(
-        name="voters",
-        task="",
-        items=np.array([f"{seed} {n}" for n in range(items)]),
-        labels=np.array([str(n) for n in range(50)]),
-        services=("one", "two", "expert"),
-        prices=costs.mean(axis=0),
-        truth=label_matrix(rows, truth, None, 50),
-        scores=tuple(label_matrix(rows, answer, None, 50) for answer in answers),
-        extras=Extras(costs),
-    )
-
 
 # ---- what is seen
 
@@ -147,6 +100,21 @@ def test_text_columns_depend_on_the_text_alone():
     assert np.array_equal(TextMap.from_arrays(fitted.arrays()).table(texts), whole)
     assert fitted.table([]).shape == (0, fitted.columns)
     assert np.isfinite(fitted.table(["", "\n", "猫" * 9000])).all()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda a: a | {"axes": a["axes"].astype(np.float64)},
+        lambda a: a | {"axes": a["axes"][:, :-1]},
+        lambda a: a | {"rarity": a["rarity"][None]},
+        lambda a: a | {"rarity": np.where(np.arange(len(a["rarity"])), a["rarity"], np.float32(np.nan))},
+        lambda a: {"rarity": a["rarity"]},
+    ],
+)
+def test_damaged_arrays_of_texts_are_refused(damage):
+    with pytest.raises(FrugalError, match="its texts"):
+        TextMap.from_arrays(damage(TextMap.fit(["a b", "c"]).arrays()))
 
 
 # ---- costs

@@ -92,7 +92,7 @@ def test_nothing_names_this_machine_or_a_package_host():
 LOCKS = ("requirements.lock", "envs/automl-build.txt", "envs/automl-requirements.txt")
 # A version, on which systems if not on all, and the checksums of its files.
 PIN = re.compile(
-    r"(?P<name>[a-z0-9-]+)==(?P<version>[A-Za-z0-9.+!]+)(?P<marker> ; [a-zA-Z0-9_.'=<> ]+)?"
+    r"(?P<name>[a-z0-9-]+)==(?P<version>[A-Za-z0-9.+!]+)(?P<marker> ; [a-zA-Z0-9_.'=<>! ]+)?"
     r"(?P<hashes>( \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
 )
 

@@ -96,6 +96,14 @@ def dataset_block(dataset, *keys):
     return {key: SETTINGS["datasets"][dataset][key] for key in keys}
 
 
+def market_block(dataset):
+    """What a market is made of, and what its file says about how to read it."""
+    said = dataset_block(dataset, "features", "metric", "labels_per_item", "unit", "period")
+    return (
+        dataset_block(dataset, "task", "source", "prices") | said | {"silence": SETTINGS["silence"]}
+    )
+
+
 def lacking(predictor):
     """Why a predictor cannot be used; with conda Snakemake makes all that is needed."""
     return None if CONDA else missing(predictor, from_here(Path(AUTOML_PYTHON)))
@@ -177,6 +185,8 @@ def selection_block(wildcards):
 
 # Seconds for each solver and budget of the cross-check.
 AGREEMENT_SECONDS = 5
+# Repetitions in which parts of plus are left out.
+ABLATED = 3
 
 CASE = {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]}
 COMPARED = SETTINGS["predictor_study"]["predictors"]
@@ -185,12 +195,14 @@ WANTED = {study: CASE for study in STUDIES} | {
     "training_size": SETTINGS["training_size"],
     "predictors": dict.fromkeys(SETTINGS["predictor_study"]["datasets"]),
     "robustness": SETTINGS["training_size"] | CASE,
+    "ablation": {name: None for name in DATASETS if printed_of(name)},
     "solver_agreement": {name: None for name in DATASETS if printed_of(name)},
 }
 LACKING = {predictor: sentence for predictor in COMPARED if (sentence := lacking(predictor))}
 INSTALLED = [predictor for predictor in COMPARED if predictor not in LACKING]
 # The others are of one repetition, as the paper's case study is; one is enough to see whether solvers agree.
 REPEATED = {
+    "ablation": REPETITIONS[:ABLATED],
     "training_size": REPETITIONS,
     "predictors": REPETITIONS[: SETTINGS["predictor_study"]["repeats"]],
 }
@@ -207,6 +219,7 @@ FILES = {
 }
 # What is imported by name while a study runs.
 PLUGINS = {
+    "ablation": [PLUS_FOREST],
     "runtime": [f"frugalmct.predict.{PREDICTOR}"],
     "training_size": [f"frugalmct.predict.{PREDICTOR}"],
     "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],

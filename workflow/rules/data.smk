@@ -36,7 +36,7 @@ rule make_market:
     params:
         code=source_code,
         content=lambda wildcards: source_content(wildcards.dataset),
-        block=lambda wildcards: dataset_block(wildcards.dataset, "task", "source", "prices"),
+        block=lambda wildcards: market_block(wildcards.dataset),
         seed=SETTINGS["seed"],
         scale=SETTINGS["scale"],
         compress=SETTINGS["compress_markets"],

@@ -17,7 +17,7 @@ from frugalmct.values import printable_lines
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-COMMANDS = ("check", "report", "train", "budget", "services", "explain", "route", "health", "ledger")
+COMMANDS = ("check", "report", "train", "budget", "services", "explain", "route", "serve", "health", "ledger")
 """In the order in which one needs them."""
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from frugalmct.market import LabelMarket, QualityMarket
     from frugalmct.sources.jsonl import DataProblems
 
+FEWEST_FOR_A_LEAK = 20
+
 
 def add(commands: Any) -> None:
     parser = commands.add_parser(
@@ -47,11 +49,8 @@ def _run(arguments: argparse.Namespace) -> int:
     except DataProblems as problems:
         _print_problems(problems, as_json=arguments.json)
         return USER_MISTAKE
-    if market.kind == "quality":
-        own = _of_quality(market)
-    else:
-        own = _of_labels(market)
-        own["warnings"] += _suspicions(market, prices, arguments)
+    own = _of_quality(market) if market.kind == "quality" else _of_labels(market)
+    own["warnings"] += _suspicions(market, prices, arguments)
     summary = {"file": arguments.file, "ok": True, **own}
     if arguments.json:
         print(json.dumps(summary, indent=2))
@@ -158,9 +157,14 @@ def _warnings(market: "LabelMarket") -> Iterator[str]:
 
 
 def _warn_of_leak(market: "LabelMarket") -> Iterator[str]:
-    """A quality dressed up as the score of the true label: every answer then tells how good it is."""
+    """A quality dressed up as the score of the true label: every answer then tells how good it is.
+
+    Of few items it may be so by chance.
+    """
     from frugalmct.sparse import overlap_sizes
 
+    if len(market) < FEWEST_FOR_A_LEAK:
+        return
     given = sum(scores.nnz for scores in market.scores)
     true = sum(int(overlap_sizes(market.truth, scores).sum()) for scores in market.scores)
     plain = all((scores.data == 1).all() for scores in market.scores)
@@ -173,7 +177,7 @@ def _warn_of_leak(market: "LabelMarket") -> Iterator[str]:
 
 
 def _suspicions(
-    market: "LabelMarket", prices: dict[str, float], arguments: argparse.Namespace
+    market: "LabelMarket | QualityMarket", prices: dict[str, float], arguments: argparse.Namespace
 ) -> Iterator[str]:
     """What the console of a run and the report would say as well."""
     from frugalmct.sources.reading import SMALLEST_MARKET
@@ -181,7 +185,8 @@ def _suspicions(
 
     if len(market) >= SMALLEST_MARKET:
         yield from (f"Half of the items are tested on. {few}" for few in few_test_items(len(market) // 2))
-    yield from one_label(*market.true_label_counts(), arguments.labels_per_item)
+    if market.kind == "labels":
+        yield from one_label(*market.true_label_counts(), arguments.labels_per_item)
     yield from of_prices_and_budgets(prices, arguments.budget)
 
 

@@ -13,6 +13,7 @@ from frugalmct.values import printable
 if TYPE_CHECKING:
     from frugalmct.live.budget import Budget
     from frugalmct.market import Market
+    from frugalmct.strategy import Strategy
 
 USER_MISTAKE = 2
 
@@ -91,6 +92,19 @@ def read_market(path: str, prices: dict[str, float], task: str = "") -> "Market"
         return market
     market = market.with_services([name for name in prices if market.service_index(name) >= 0])
     return replace(market, prices=np.array(list(prices.values())))
+
+
+def label_strategy(path: str) -> "Strategy":
+    """A strategy that combines label sets; one with costs per call is said to be another thing."""
+    from frugalmct.strategy import Strategy
+
+    strategy = Strategy.load(path)
+    if not isinstance(strategy, Strategy):
+        raise FrugalError(
+            f"{path}: a strategy with costs per call, which this command does not know; `frugalmct train` "
+            "prints what its budgets buy, and frugalmct.live.PerCallRouter takes it into live traffic."
+        )
+    return strategy
 
 
 def add_budget_options(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from frugalmct.cli.common import command, number, print_json, print_table
+from frugalmct.cli.common import command, label_strategy, number, print_json, print_table
 from frugalmct.errors import FrugalError
 from frugalmct.values import printable
 
@@ -32,9 +32,8 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.cli.items import read_items
-    from frugalmct.strategy import Strategy
 
-    strategy = Strategy.load(arguments.strategy)
+    strategy = label_strategy(arguments.strategy)
     budget = max(strategy.plans) if arguments.budget is None else arguments.budget
     item = next(read_items(arguments.item), None)
     if item is None:

@@ -42,6 +42,11 @@ def add(commands: Any) -> None:
         help="mean cost of an item, base included",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the strategy, a .npz")
+    _add_learning_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_learning_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=(*METHODS, PER_CALL),
@@ -67,7 +72,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--unit", default="", metavar="TEXT", help="what prices are in, kept for readers")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cores to use")
-    parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -8,6 +8,9 @@ from typing import Any
 
 _WHERE = {
     "Router": "router",
+    "PerCallRouter": "percall",
+    "PerCallResult": "percall",
+    "Call": "percall",
     "Ticket": "tickets",
     "Result": "tickets",
     "OutOfMoney": "tickets",

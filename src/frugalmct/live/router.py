@@ -63,7 +63,10 @@ class Router(Choosing, HealthReport, Asking):
         special: Mapping[str, Patience] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.strategy = strategy if isinstance(strategy, Strategy) else Strategy.load(strategy)
+        loaded = Strategy.load(strategy) if isinstance(strategy, str | Path) else strategy
+        if not isinstance(loaded, Strategy):
+            raise FrugalError("Router: this strategy has costs per call; give it to a PerCallRouter.")
+        self.strategy = loaded
         self.money = _money(budget, ledger, clock)
         self.shared = isinstance(self.money, Ledger)
         self.course = Course(self.strategy, self.money.budget, per, plan, pace)
@@ -103,7 +106,12 @@ class Router(Choosing, HealthReport, Asking):
         """Whom to ask next, given what `ticket.ask` answered; None if nobody is worth it or can be paid for.
 
         answers: by service. None, or an exception, in place of an answer says that the call failed.
+        After a LedgerError the ticket is as before: the same may be tried again.
         """
+        with ticket.kept_on_error():
+            return self._decide(ticket, answers)
+
+    def _decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
         if ticket.ask is None:
             return None
         if ticket.ask not in answers:

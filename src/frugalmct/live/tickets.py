@@ -1,6 +1,8 @@
 """What a router hands out: a ticket while an item is being asked about, and the result."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +53,17 @@ class Ticket:
     short: bool = False
     """Whether the best add-on could not be paid for."""
     closed: bool = False
+
+    @contextmanager
+    def kept_on_error(self) -> Iterator[None]:
+        """Whatever was noted here before an error is taken back: a step counts whole or not at all."""
+        before = {name: copy(value) for name, value in vars(self).items() if name != "estimates"}
+        before["estimates"] = self.estimates
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
 
     def state(self, services: Sequence[str]) -> State:
         """The base, and whoever else has answered."""

@@ -24,6 +24,7 @@ from frugalmct.files import replacing
 from frugalmct.market.extras import Extras
 from frugalmct.market.known import Answered, Known, label_sets
 from frugalmct.market.packing import pack_bytes
+from frugalmct.market.settings import NOTHING_SAID, MarketSettings
 from frugalmct.sparse import sorted_labels
 from frugalmct.values import REMAKE, Fields, shown
 
@@ -96,6 +97,7 @@ class Market(ABC):
     prices: NDArray[np.float64]
     data: str
     extras: Extras
+    settings: MarketSettings = NOTHING_SAID
 
     def __init_subclass__(cls) -> None:
         _KINDS[cls.kind] = cls
@@ -143,6 +145,8 @@ class Market(ABC):
             "services": list(self.services),
             "data": self.data,
         }
+        if self.settings != NOTHING_SAID:
+            header["settings"] = self.settings.to_dict()
         arrays = {
             "header": pack_bytes(json.dumps(header)),
             "prices": np.asarray(self.prices, dtype=np.float64),
@@ -159,7 +163,10 @@ class Market(ABC):
             kind = header.text("kind")
             if kind not in _KINDS:
                 raise FrugalError(f"its kind is {shown(kind)}; known: {listed(_KINDS)}")
+            # Files from before settings were kept have none.
+            said = MarketSettings.from_dict(header.take("settings")) if "settings" in header else NOTHING_SAID
             market = _KINDS[kind].read(header, file)
+            object.__setattr__(market, "settings", said)  # markets are frozen once made
             header.done()
             return market
 

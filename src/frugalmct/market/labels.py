@@ -18,6 +18,7 @@ from frugalmct.market.extras import Extras
 from frugalmct.market.interface import Evidence, Market, joint_vocabulary, moved_columns
 from frugalmct.market.known import Answered
 from frugalmct.market.packing import pack_sets, pack_text
+from frugalmct.market.settings import NOTHING_SAID, MarketSettings
 from frugalmct.metrics import set_metric
 from frugalmct.sparse import set_sizes, sorted_labels, take_rows
 from frugalmct.values import MAX_SERVICES, Fields
@@ -31,7 +32,7 @@ class LabelMarket(Market):
     """Items, label vocabulary, truth, and each service's scores, with prices in the unit of budgets.
 
     features: (items, numbers) that the items bring along, known before any service is asked, or None; data:
-    one of `DATA_KINDS`.
+    one of `DATA_KINDS`; settings: what it was made with, which `Strategy.fit` goes by.
     """
 
     kind = "labels"
@@ -47,6 +48,7 @@ class LabelMarket(Market):
     features: NDArray[np.float64] | None = None
     data: str = "recorded"
     extras: Extras = field(default_factory=Extras)
+    settings: MarketSettings = NOTHING_SAID
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "truth", sorted_labels(self.truth))

@@ -18,6 +18,7 @@ from frugalmct.market.extras import Extras
 from frugalmct.market.interface import Evidence, Market
 from frugalmct.market.known import Answered
 from frugalmct.market.packing import pack_text
+from frugalmct.market.settings import NOTHING_SAID, MarketSettings
 from frugalmct.values import MAX_SERVICES, Fields
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class QualityMarket(Market):
     features: NDArray[np.float64] | None = None
     data: str = "recorded"
     extras: Extras = field(default_factory=Extras)
+    settings: MarketSettings = NOTHING_SAID
 
     def __post_init__(self) -> None:
         shape = (len(self.items), len(self.services))

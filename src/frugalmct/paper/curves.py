@@ -101,14 +101,12 @@ class DatasetResults:
         by_repetition = dict(zip(rows["repetition"], rows["accuracy"], strict=True))
         return BestService(first["service"], first["accuracy"], first["cost"], by_repetition)
 
-    def costs_at_best(self, method: str) -> NDArray[np.float64]:
-        """Per repetition what it pays to be as accurate as the best service; NaN where it never is."""
-        return np.array(
-            [
-                self.curve(method, repetition).cheapest(self.best.by_repetition.get(repetition, np.nan))
-                for repetition in self.repetitions
-            ]
-        )
+    def costs_at_best(self, method: str, more: float = 0.0) -> NDArray[np.float64]:
+        """Per repetition what it pays to be as accurate as the best service, or more by so much; NaN where it
+        never is."""
+        theirs = [self.best.by_repetition.get(repetition, np.nan) + more for repetition in self.repetitions]
+        curves = [self.curve(method, repetition) for repetition in self.repetitions]
+        return np.array([curve.cheapest(target) for curve, target in zip(curves, theirs, strict=True)])
 
     def savings(self, method: str) -> NDArray[np.float64]:
         """Per repetition the share of the best service's cost that is saved at its accuracy."""

@@ -14,7 +14,7 @@ from frugalmct.market import Known, Market
 from frugalmct.model import Learning
 from frugalmct.percall.columns import AUTO, AnswerColumns, ItemColumns, ServiceColumns, Table
 from frugalmct.percall.costs import CostModel
-from frugalmct.percall.spending import NOBODY, REPRICE_EVERY, PriceCurve, Spending
+from frugalmct.percall.spending import NOBODY, REPRICE_EVERY, PriceCurve, Spending, most_worth
 from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
 from frugalmct.seeds import small_seed
 from frugalmct.select import frontier
@@ -24,7 +24,7 @@ First = tuple[int, ...]
 """Who is asked first: a sorted tuple of services, which may be empty."""
 
 MOST_CORNERS = 1_000
-TRIAL_ROUNDS = 4
+TRIAL_ROUNDS, NEARBY = 4, (0.8, 1.0, 1.25)
 # The whole sample, drawn anew, for every tree: with texts among the features this was worth 0.3 points.
 FORESTS, FOREST = ("random_forest", "extra_trees"), {"trees": 150, "share_per_tree": 1.0}
 PILOT = {"trees": 25, "leaf": 5}
@@ -212,18 +212,22 @@ def ask_first(spending: Spending, order: Sequence[int], costs: NDArray) -> list[
 
 def trial_score(learnt: Learnt, learner: Learner, budget: float) -> float:
     """The mean quality that out-of-sample estimates of the training items reach at a budget, which their true
-    costs keep to (but for what the dual price cannot tell apart)."""
-    curve, first = learnt.model.curve, learnt.model.first
+    costs keep to (but for what the dual price cannot tell apart). The mean over budgets near it: a set of
+    services that is only lucky at one of them is not to be preferred."""
+    aims = [max(share * budget, learnt.model.curve.least) for share in NEARBY]
+    return float(np.mean([_reached_near(learnt, learner, aim) for aim in aims]))
+
+
+def _reached_near(learnt: Learnt, learner: Learner, budget: float) -> float:
+    curve, first = learnt.model.curve, list(learnt.model.first)
     quality, rows = learner.quality, np.arange(len(learner.quality))
     true = np.broadcast_to(learner.market.costs, quality.shape)
-    base = float(true[:, list(first)].sum(axis=1).mean())
+    base = float(true[:, first].sum(axis=1).mean())
     addon = true.copy()
-    addon[:, list(first)] = 0.0
-    aim, found = budget, -1.0
+    addon[:, first] = 0.0
+    aim, found = budget, 0.0
     for _ in range(TRIAL_ROUNDS):
-        spending = Spending(curve, budget, len(quality), first)
-        spending.dual_price = curve.at(aim)
-        choices = spending.wanted(learnt.accuracy, learnt.costs)
+        choices = most_worth(learnt.accuracy, learnt.costs, first, curve.at(aim))
         found = float(quality[rows, choices].mean())
         over = base + float(addon[rows, choices].mean()) - budget
         if over <= 0:

@@ -1,9 +1,9 @@
 """Who is asked first: nobody, one service or several, chosen by trying it on training items.
 
 The search is bounded. Nobody, and each of the `SERVICES` cheapest services that a budget pays for and whose
-answers tell something, are tried; then, up to `LONGEST` services and while it pays at some budget, those sets
-that were best at most budgets, `WIDTH` of them, are tried with each further service. A trial is a small forest
-on a few thousand items, judged by what its out-of-bag estimates reach at each budget.
+answers tell something, are tried; then, up to `LONGEST` services and while it pays at some budget, the
+`WIDTH` sets that were best at most budgets are tried with each further service. A trial is a small forest on
+a few thousand items, judged by what its out-of-bag estimates reach at each budget.
 """
 
 from collections.abc import Callable, Sequence

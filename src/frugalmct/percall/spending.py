@@ -42,6 +42,21 @@ class PriceCurve:
         place = int(np.searchsorted(self.budgets, budget * (1 + 1e-12), side="right")) - 1
         return float(self.dual_prices[max(place, 0)])
 
+    def kept(self, coming: float) -> float:
+        """What is kept back for so many items to come."""
+        return coming * self.least + DEVIATIONS * self.deviation * math.sqrt(coming)
+
+
+def most_worth(
+    accuracy: NDArray, costs: NDArray, paid: Sequence[int], dual_price: float
+) -> NDArray[np.int64]:
+    """(items,) argmax of accuracy - dual price * cost, those paid for at no cost; of equals the cheaper."""
+    free = costs.copy()
+    free[:, list(paid)] = 0.0
+    value = accuracy - dual_price * free
+    ties = np.where(value == value.max(axis=1, keepdims=True), free, np.inf)
+    return ties.argmin(axis=1)
+
 
 class Spending:
     """The money of `items` items. For each of them: `begin`, then `may_ask` and `pay` for whoever is asked
@@ -114,11 +129,7 @@ class Spending:
 
         accuracy, costs: (items, services) estimates. Of equals whoever was asked first, then the cheaper.
         """
-        free = costs.copy()
-        free[:, list(self.first)] = 0.0
-        value = accuracy - self.dual_price * free
-        ties = np.where(value == value.max(axis=1, keepdims=True), free, np.inf)
-        return ties.argmin(axis=1)
+        return most_worth(accuracy, costs, self.first, self.dual_price)
 
     def choose(self, accuracy: NDArray, costs: NDArray, wanted: int | None = None) -> int:
         """The service whose answer is to stand once all that are asked first have answered; NOBODY if none
@@ -133,7 +144,6 @@ class Spending:
         return min(payable, key=lambda k: costs[k], default=NOBODY)
 
     def _affordable(self, service: int, estimated: float) -> bool:
-        coming = self.items - self.seen
-        kept = coming * self.curve.least + DEVIATIONS * self.curve.deviation * math.sqrt(coming)
+        kept = self.curve.kept(self.items - self.seen)
         needed = estimated if self.caps is None else self.caps[service]
         return self.may_ask(service) and needed + kept <= self.left

@@ -34,6 +34,8 @@ from frugalmct.predict import make_predictor
 from frugalmct.seeds import generator
 
 NONE = "none"
+# On dense columns of texts its estimates erred less than the forest's, and routed half a point better.
+PREDICTOR = "extra_trees"
 # Models learn little from more; and a trial of who is asked first less.
 ENOUGH_ITEMS, ENOUGH_TO_TRY = 10_000, 2_000
 
@@ -82,8 +84,10 @@ class PerCallStrategy:
 
         base: whom to ask first for every item: `none`, a service, several, or `auto` to choose per budget.
         settings: those of `Learning` by name; features may be `text`, `given`, `labels` (what those asked
-        first answered) or `auto`, all there is.
+        first answered) or `auto`, all there is; the predictor is `extra_trees` unless it was given.
         """
+        if learning is None:
+            settings = {"predictor": PREDICTOR} | settings
         learning = learning_for(PER_CALL, market, learning, settings)
         return cls(fit_parts(market, checked_budgets(market, budgets), base, learning, unit))
 
@@ -102,7 +106,7 @@ class PerCallStrategy:
         """
         plan = self.plan(budget)
         curve = self.models[plan.first].curve
-        return Spending(curve, plan.budget, items, plan.first, delta=DELTA, caps=self._caps(caps))
+        return Spending(curve, plan.budget, items, plan.first, delta=DELTA, caps=self.checked_caps(caps))
 
     def estimate(self, items: Market | Known, budget: float) -> tuple[NDArray, NDArray]:
         """(items, services) estimated accuracies and costs, from what is known once those asked first have
@@ -148,7 +152,7 @@ class PerCallStrategy:
         """Those asked first, for people."""
         return " + ".join(self.services[k] for k in first) if first else "none"
 
-    def _caps(self, caps: Mapping[str, float] | None) -> NDArray[np.float64] | None:
+    def checked_caps(self, caps: Mapping[str, float] | None) -> NDArray[np.float64] | None:
         if caps is None:
             return None
         if missing := [service for service in self.services if service not in caps]:

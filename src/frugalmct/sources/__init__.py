@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
+from frugalmct.market import Market, MarketSettings
 from frugalmct.registry import Registry
 
 SOURCES = Registry(
@@ -22,7 +22,12 @@ SOURCES = Registry(
 
 
 def load_market(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1.0) -> Market:
-    """The market that a dataset's config block describes, with the share `scale` of its items."""
+    """The market that a dataset's config block describes, with the share `scale` of its items.
+
+    What the block says beside its source (`labels_per_item`, `metric`, ...) goes along as `market.settings`.
+    """
     if not 0 < scale <= 1:
         raise FrugalError(f"{name}: scale is {scale}; it is the share of the items used, in (0, 1].")
-    return SOURCES.load(block["source"]["kind"])(name, block, seed=seed, scale=scale)
+    market = SOURCES.load(block["source"]["kind"])(name, block, seed=seed, scale=scale)
+    object.__setattr__(market, "settings", MarketSettings.of_block(block))  # markets are frozen once made
+    return market

@@ -62,7 +62,10 @@ def postgres() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+# One worker of pytest-xdist runs all that needs the server: it is then started once.
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))],
+)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database with nothing in it, of both kinds in turn."""
     if request.param == "sqlite":

@@ -15,6 +15,15 @@ from frugalmct.live.money import NANO, cost_nano
 
 pytest.importorskip("sqlalchemy", reason="the ledger needs SQLAlchemy: pip install 'frugalmct[live]'")
 
+# Several processes against a server take minutes on a busy machine.
+BOTH = pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite",
+        pytest.param("postgresql", marks=[pytest.mark.slow, pytest.mark.xdist_group("postgresql")]),
+    ],
+    indirect=True,
+)
 WORKER = Path(__file__).with_name("ledger_worker.py")
 
 
@@ -101,6 +110,7 @@ def run_crew(url: str, folder: Path, budget: Budget, *, workers: int, items: int
     return crew
 
 
+@BOTH
 def test_killed_workers_share_one_budget(url: str, tmp_path: Path) -> None:
     # Half of what the items would spend: the budget is reached, and must hold.
     budget = Budget(total=0.005 * 3 * 300 / 2, items=900)
@@ -135,6 +145,7 @@ def run_with_jumping_clocks(url: str, folder: Path, items: int) -> None:
     assert len(by_period) <= 5
 
 
+@BOTH
 def test_clocks_that_jump(url: str, tmp_path: Path) -> None:
     run_with_jumping_clocks(url, tmp_path, items=400)
 

@@ -145,6 +145,8 @@ def test_on_sqlite(tmp_path_factory: pytest.TempPathFactory, budget: Budget, ste
     run(f"sqlite:///{tmp_path_factory.mktemp('ledger')}/ledger.db", budget, steps)
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("postgresql")
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(budget=BUDGETS, steps=st.lists(STEPS, min_size=5, max_size=30))
 def test_on_postgresql(postgres: str, budget: Budget, steps: list[tuple]) -> None:

@@ -30,6 +30,7 @@ from frugalmct.paper.names import (
     single,
 )
 from frugalmct.paper.printed import printed, printed_of
+from frugalmct.paper.wording import counted
 
 UP_TO = 0.08
 CLOSE = 0.01
@@ -94,6 +95,7 @@ def over_5_points(results: Results) -> Finding:
     "FrugalMCT often achieves higher accuracy than any service it calls",
     "section 1; section 5, trade-offs; figure 1b",
     "at its best budget it is above the best service, interval and all, on more than half of the datasets",
+    fitted="the accuracies of the services and of the best pair of services",
 )
 def above_any_service(results: Results) -> Finding:
     def leads(method: str) -> dict[str, Interval]:
@@ -104,7 +106,7 @@ def above_any_service(results: Results) -> Finding:
         found = leads(method)
         count = sum(above(lead, 0.0) for lead in found.values())
         low = min(found, key=lambda name: found[name].mean)
-        return f"{count} of {len(found)} datasets, least on {low} ({in_points(found[low])})"
+        return f"{count} of {counted(len(found), 'dataset')}, least on {low} ({in_points(found[low])})"
 
     found = leads(ONLINE)
     if not found:
@@ -153,8 +155,8 @@ def _lead_words(leads: dict[str, Lead]) -> str:
     better = sum(above(lead.mean, 0.0) for lead in leads.values())
     low = min(leads, key=lambda name: leads[name].mean.mean)
     return (
-        f"at {ahead} of {budgets} budgets; significantly above on {better} of {len(leads)} datasets; "
-        f"least on {low}, {in_points(leads[low].mean)}"
+        f"at {ahead} of {budgets} budgets; significantly above on {better} of "
+        f"{counted(len(leads), 'dataset')}; least on {low}, {in_points(leads[low].mean)}"
     )
 
 
@@ -241,7 +243,7 @@ def complementary(results: Results) -> Finding:
     low = min(found, key=lambda name: found[name].mean)
     holds = enough_above(found, 0.0, len(found))
     clear = sum(above(lead, 0.0) for lead in found.values())
-    words = f"{clear} of {len(found)} datasets; least on {low}, {in_points(found[low])}"
+    words = f"{clear} of {counted(len(found), 'dataset')}; least on {low}, {in_points(found[low])}"
     return Finding(words, holds, undecided(holds))
 
 

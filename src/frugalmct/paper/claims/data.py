@@ -8,6 +8,7 @@ from frugalmct.paper.claims.claim import NO_PAPER_DATASET, Finding, claim, not_r
 from frugalmct.paper.claims.results import Results, Untestable
 from frugalmct.paper.names import FRUGALMCT, SINGLE
 from frugalmct.paper.printed import APPENDIX_PRICES, printed
+from frugalmct.paper.wording import counted
 
 SAMPLES = 295_212
 IMAGES = 5_000
@@ -48,7 +49,8 @@ def table_2(results: Results) -> Finding:
     apart = pd.DataFrame({name: table[name] / table[f"paper_{name}"] - 1 for name in counts})
     near = (apart.abs() <= 0.01).all(axis=1)
     far = [str(name) for name in table.loc[~near, "dataset"]]
-    words = f"{near.sum()} of {len(table)} datasets; furthest {100 * apart.abs().max().max():.1f} % away"
+    furthest = 100 * apart.abs().max().max()
+    words = f"{near.sum()} of {counted(len(table), 'dataset')}; furthest {furthest:.1f} % away"
     return Finding(words, not far, f"not {listed(far)}" if far else "", where=far)
 
 

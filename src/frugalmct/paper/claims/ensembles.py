@@ -25,6 +25,7 @@ from frugalmct.paper.names import (
     WEIGHTED_ABSTAINING,
 )
 from frugalmct.paper.printed import printed_of
+from frugalmct.paper.wording import counted
 
 SIMILAR = 0.02
 MUCH_CHEAPER = 0.5
@@ -69,7 +70,7 @@ def votes_cost_more(results: Results) -> Finding:
         texts = [f"{name} {100 * lead.mean:+.1f}" for name, lead in found.items()]
         return (
             f"similar on {len(close)}, at half the cost on {len(cheap(method, found))}, both on "
-            f"{len(both)} of {len(found)} datasets; {', '.join(texts)} points"
+            f"{len(both)} of {counted(len(found), 'dataset')}; {', '.join(texts)} points"
         )
 
     found = leads_over_votes(results, ONLINE)
@@ -109,7 +110,7 @@ def fair_votes(results: Results) -> Finding:
         found = leads_over_votes(results, method, FAIR_VOTES)
         close = sum(lead.mean >= -SIMILAR for lead in found.values())
         texts = [f"{name} {100 * lead.mean:+.1f}" for name, lead in found.items()]
-        return f"{close} of {len(found)} datasets; {', '.join(texts)} points"
+        return f"{close} of {counted(len(found), 'dataset')}; {', '.join(texts)} points"
 
     found = leads_over_votes(results, ONLINE, FAIR_VOTES)
     close = sum(lead.mean >= -SIMILAR for lead in found.values())

@@ -17,6 +17,7 @@ from frugalmct.paper.claims.results import (
 from frugalmct.paper.intervals import Interval
 from frugalmct.paper.looks import predictor_name
 from frugalmct.paper.names import DUMMY
+from frugalmct.paper.wording import counted
 
 AUTOML = ("auto_sklearn", "flaml")
 SIMILAR = 0.01
@@ -47,6 +48,7 @@ def _gains(results: Results, better: str, worse: str) -> dict[str, Interval]:
     "which service is likely to work well",
     "section 1, contributions; section 5, accuracy predictors; appendix C, table 7",
     "on every dataset both differences have their interval on the better side of 0",
+    fitted="the predictor's RMSE and correlation",
 )
 def better_than_dummy(results: Results) -> Finding:
     fewer, more = _gains(results, "rmse_dummy", "rmse"), _gains(results, "pcc", "pcc_dummy")
@@ -55,7 +57,8 @@ def better_than_dummy(results: Results) -> Finding:
     clear = sum(above(fewer[name], 0.0) and above(more[name], 0.0) for name in fewer)
     rmse, pcc = (np.mean([found.mean for found in gains.values()]) for gains in (fewer, more))
     words = (
-        f"{clear} of {len(fewer)} datasets; on average RMSE {rmse:.3f} smaller, correlation {pcc:.2f} higher"
+        f"{clear} of {counted(len(fewer), 'dataset')}; on average RMSE {rmse:.3f} smaller, correlation "
+        f"{pcc:.2f} higher"
     )
     return Finding(words, holds, undecided(holds))
 
@@ -65,6 +68,7 @@ def better_than_dummy(results: Results) -> Finding:
     "section 5, table 5; appendix C, table 7",
     "every RMSE is within 0.03 and every correlation within 0.10 of the paper's",
     of_data=True,
+    fitted="the predictor's RMSE and correlation",
 )
 def table_7(results: Results) -> Finding:
     table = results.table("predictor_quality")
@@ -77,7 +81,7 @@ def table_7(results: Results) -> Finding:
     worst, other = rmse.abs().idxmax(), pcc.abs().idxmax()
     ours, paper = means.loc[worst, ["rmse", "paper_rmse"]]
     words = (
-        f"{near.sum()} of {len(means)} datasets within; RMSE furthest on {worst}, {ours:.2f}, "
+        f"{near.sum()} of {counted(len(means), 'dataset')} within; RMSE furthest on {worst}, {ours:.2f}, "
         f"{distance(ours, paper, share=False)}; correlation furthest on {other}, "
         f"{distance(means.loc[other, 'pcc'], means.loc[other, 'paper_pcc'], share=False)}"
     )

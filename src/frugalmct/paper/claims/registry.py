@@ -1,4 +1,4 @@
-"""All claims, from the abstract to the appendix."""
+"""All claims of the paper, from the abstract to the appendix, by what they are about."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from frugalmct.paper.claims import accuracy, data, ensembles, learning, savings,
 from frugalmct.paper.claims.claim import VERDICTS, Claim
 from frugalmct.paper.claims.results import Results
 
-MODULES = (savings, accuracy, theory, speed, ensembles, learning, data)
+MODULES = (savings, accuracy, speed, data, ensembles, learning, theory)
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in module.CLAIMS)
 
 

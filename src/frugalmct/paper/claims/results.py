@@ -52,7 +52,7 @@ class Results:
 
     def has_papers_data(self, dataset: str) -> bool:
         """Whether its answers are the released ones, whole, and as accurate as the paper prints."""
-        if self.data.get(dataset) != "release" or self.dropped.get(dataset):
+        if self.data.get(dataset) != "release" or self.dropped.get(dataset) or "tradeoff" not in self.tables:
             return False
         results = self.by_dataset.get(dataset)
         told = list(best_service(dataset).values())

@@ -91,7 +91,7 @@ def typically_over_60(results: Results) -> Finding:
 
     def words(method: str) -> str:
         found = results.savings(method)
-        return f"{_over(found)} of {len(results.datasets)} datasets"
+        return f"{_over(found)} of {counted(len(results.datasets), 'dataset')}"
 
     found = _known(results)
     told = printed_savings(results)
@@ -125,13 +125,18 @@ def mean_saving(results: Results) -> Finding:
         return f"{in_percent(found)}, {distance(found.mean, paper)}"
 
     others = [
-        f"{name_of(method)} {100 * float(np.mean([s.mean for s in found.values()])):.0f} % on {len(found)}"
+        f"{name_of(method)} {_mean_of(found):.0f} % on {counted(len(found), 'dataset')}"
         for method in (FRUGALML, DAP)
         if (found := {name: s for name, s in results.savings(method).items() if name in told})
     ]
-    beside = f"; in the same way {listed(others)} of these {len(told)} datasets" if others else ""
-    note = f"the paper's mean over the same {len(told)} datasets is {100 * paper:.0f} %{beside}"
+    beside = f"; measured in the same way {listed(others)}" if others else ""
+    same = counted(len(told), "dataset")
+    note = f"the paper's mean over the same {same} is {100 * paper:.0f} %{beside}"
     return Finding(for_arms(results, words), abs(mean(ONLINE).mean - paper) <= NEAR, note)
+
+
+def _mean_of(found: dict[str, Interval]) -> float:
+    return 100 * float(np.mean([saving.mean for saving in found.values()]))
 
 
 @claim(
@@ -169,7 +174,7 @@ def cheaper(results: Results) -> Finding:
     def words(method: str) -> str:
         saved = results.savings(method)
         count = sum(name in saved and above(saved[name], 0.0) for name in results.datasets)
-        return f"{count} of {len(results.datasets)} datasets"
+        return f"{count} of {counted(len(results.datasets), 'dataset')}"
 
     note = f"not on {listed(failed)}" if failed else ""
     return Finding(for_arms(results, words), holds, undecided(holds, note), where=failed)

@@ -62,7 +62,7 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 def reading(table: pd.DataFrame) -> list[str]:
     counts = table["verdict"].value_counts()
     told = [
-        f"{counts[verdict]} {verdict}" for verdict in (HOLDS, FAILS, OTHER_DATA, CANNOT) if verdict in counts
+        f"{verdict} {counts[verdict]}" for verdict in (HOLDS, FAILS, OTHER_DATA, CANNOT) if verdict in counts
     ]
     failed = table.loc[table["verdict"] == FAILS, "claim"]
     lines = [f"Of {len(table)} claims: {'; '.join(told)}."]
@@ -70,8 +70,3 @@ def reading(table: pd.DataFrame) -> list[str]:
         *lines,
         *([f"The first that does not hold: {str(failed.iloc[0]).rstrip('.')}."] if len(failed) else []),
     ]
-
-
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """What a reader looks for first; the test and the place after it."""
-    return table[["verdict", "claim", "measured", "note", "test", "place"]]

@@ -21,6 +21,7 @@ EXHIBITS = (
     "solver_runtime",
     "solver_agreement",
     "predictors",
+    "ablation",
     "beyond",
     "cheapest_budget",
     "robustness",

@@ -41,18 +41,15 @@ class Answer:
         best = results.best
         if best is None or results.of(method).empty:
             return None
-        curves = {repetition: results.curve(method, repetition) for repetition in results.repetitions}
-        theirs = {repetition: best.by_repetition.get(repetition, np.nan) for repetition in curves}
-        costs = np.array([curve.cheapest(theirs[place]) for place, curve in curves.items()])
         return cls(
             method,
             best.name,
             best.accuracy,
             best.cost,
-            interval(costs).within(0),
-            interval(1 - costs / best.cost if best.cost > 0 else costs * np.nan).within(most=1),
-            interval([curve.accuracy_at(best.cost) - theirs[place] for place, curve in curves.items()]),
-            interval([curve.cheapest(theirs[place] + 0.01) for place, curve in curves.items()]).within(0),
+            interval(results.costs_at_best(method)).within(0),
+            interval(results.savings(method)).within(most=1),
+            interval(results.gains_at_best_cost(method)),
+            interval(results.costs_at_best(method, more=0.01)).within(0),
         )
 
 

@@ -11,13 +11,13 @@ import pandas as pd
 import yaml
 
 from frugalmct.files import write_text
-from frugalmct.paper.claims.claim import VERDICTS
 from frugalmct.paper.exhibit import SECTIONS, Exhibit
 from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import write_figure
 from frugalmct.paper.report import provenance
-from frugalmct.paper.report.beside import MEASURES, badge, comparisons
+from frugalmct.paper.report.beside import MEASURES, comparisons
+from frugalmct.paper.report.claims import CLAIMS, NEEDED, claims_table, counts_of
 from frugalmct.paper.report.front import front_titles, fronts
 from frugalmct.paper.report.gaps import gap_lines
 from frugalmct.paper.report.html import Html, drawn, gap, image, joined, section, table, tag
@@ -26,7 +26,6 @@ from frugalmct.paper.report.run import Run
 from frugalmct.paper.report.warnings import warnings_box
 
 TITLE = "FrugalMCT: results"
-CLAIMS = "claims"
 
 
 def write_report(
@@ -166,13 +165,10 @@ def _summary_tables(run: Run) -> Iterator[Html]:
         return
     yield tag("h3", "What the paper claims, on this run's numbers")
     claims = run.tables.get(CLAIMS)
-    if claims is None or "verdict" not in claims:
+    if claims is None or not set(claims) >= NEEDED:
         yield gap("The test of the claims", run.why_missing(CLAIMS))
     else:
-        counts = claims["verdict"].value_counts()
-        words = "; ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
-        link = tag("a", "Each with its test", href=f"#{CLAIMS}")
-        yield tag("p", f"{len(claims)} claims: {words}. ", link, ".")
+        yield counts_of(claims)
     yield tag("h3", "The paper beside this run")
     beside = comparisons(run.tables)
     if beside.empty:
@@ -245,16 +241,9 @@ def _table(run: Run, exhibit: Exhibit) -> Html:
     # A table of another shape than expected is shown as it is.
     with suppress(KeyError, IndexError, ValueError, TypeError):
         content = exhibit.shown(content)
-    if "verdict" in content:
-        content = content.assign(
-            verdict=[badge(_kind(word), word) for word in content["verdict"].astype(str)]
-        )
-    return table(content, exhibit.title, exhibit.column, fold=exhibit.name != CLAIMS)
-
-
-def _kind(verdict: str) -> str:
-    """The class of a verdict's badge: `does-not-hold`."""
-    return verdict.replace(" ", "-")
+    if exhibit.name == CLAIMS and set(content) >= NEEDED:
+        return claims_table(content, exhibit.title)
+    return table(content, exhibit.title, exhibit.column)
 
 
 # ---- provenance

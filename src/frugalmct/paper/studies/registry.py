@@ -1,6 +1,7 @@
 """The studies, one line each. Apart from the package itself: a new line makes no other study again."""
 
 STUDIES = (
+    "ablation",
     "case_study",
     "per_label",
     "predictors",

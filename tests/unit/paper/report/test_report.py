@@ -19,7 +19,7 @@ from frugalmct.paper.exhibits.tradeoff import plot
 from frugalmct.paper.jobs.code import code_files
 from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import save_figure
-from frugalmct.paper.report.beside import ACCURACY, RMSE, SERVICE, comparisons, distance
+from frugalmct.paper.report.beside import ACCURACY, RMSE, SAVING, SERVICE, comparisons, distance
 from frugalmct.paper.report.html import cell, image, number, plain_column, table, tag, text
 from frugalmct.paper.report.page import asset, write_report
 from frugalmct.paper.report.provenance import commit, facts, versions
@@ -236,8 +236,8 @@ def test_what_the_simulation_is_fitted_to_is_said_of_simulated_data_alone():
         rows = comparisons(made_up_tables(data=data))
         services = rows.loc[rows["what"] == SERVICE.name, "distance"].map(lambda cell: cell.value)
         assert services.str.endswith("fitted to it").tolist() == [said] * 2
-        errors = rows.loc[rows["what"] == RMSE.name, "distance"].map(lambda cell: cell.value)
-        assert not errors.str.contains("fitted").any()
+        savings = rows.loc[rows["what"] == SAVING.name, "distance"].map(lambda cell: cell.value)
+        assert not savings.str.contains("fitted").any(), "savings are the prediction"
 
 
 def test_the_paper_is_beside_only_where_it_has_numbers():
@@ -249,12 +249,13 @@ def test_the_paper_is_beside_only_where_it_has_numbers():
 
 
 def test_claims_are_counted_in_the_summary_and_shown_open_with_their_verdicts(page):
-    words = "1 does not hold; 1 differs because of data; 1 holds; 1 cannot be tested on this data"
+    words = "does not hold 1; differs because of data 1; holds 1; cannot be tested on this data 1"
     assert f"4 claims: {words}." in page
     part = page[page.index('<section id="claims"') :]
     part = part[: part.index("</section>")]
     assert "<details>" not in part and '<span class="verdict does-not-hold">does not hold</span>' in part
     assert part.index("does not hold</span>") < part.index(">holds</span>")
+    assert "Claim 0 <small>abstract</small>" in part and "<small>Test: within 10 points</small>" in part
 
 
 def test_numbers_are_short():

@@ -49,7 +49,7 @@ def table(case):
 def test_a_row_is_what_a_strategy_with_that_predictor_reaches(case, table):
     assert list(table.columns) == COLUMNS
     for settings in (FOREST, MEAN):
-        strategy = Strategy.fit(case.train, BUDGETS, base="SSD", learning=learning(settings))
+        strategy = Strategy.fit(case.train, BUDGETS, method="paper", base="SSD", learning=learning(settings))
         rows = table[table["predictor"] == settings["predictor"]].set_index("budget")
         for budget in BUDGETS:
             reached = strategy.evaluate(case.test, budget)

@@ -42,7 +42,8 @@ def test_every_size_has_its_row_and_the_last_is_what_a_strategy_does(case):
     assert list(table.columns) == COLUMNS
     assert table["train_items"].tolist() == training_sizes(len(case.train))
     assert (table["cost"] <= 3.0 * (1 + 1e-12)).all() and set(table["repetition"]) == {1}
-    whole = Strategy.fit(case.train, [3.0], base="spaCy", learning=case.learning).evaluate(case.test, 3.0)
+    strategy = Strategy.fit(case.train, [3.0], method="paper", base="spaCy", learning=case.learning)
+    whole = strategy.evaluate(case.test, 3.0)
     assert table["accuracy"].iloc[-1] == pytest.approx(whole.accuracy)
     assert table["cost"].iloc[-1] == pytest.approx(whole.cost)
 

@@ -1,0 +1,258 @@
+"""Live traffic where a call's cost is known only once it was made.
+
+    router = PerCallRouter("strategy.npz", Budget(total=50, items=100_000), "sqlite:///ledger.db", per=1000)
+    result = router.run({"text": "How many ..."}, ask)      # ask(service, item) -> Call(answer, cost)
+
+Money is reserved before a call, by its cap or by the estimate, and settled with what it really cost, in a
+ledger that processes may share. A cost divided by `per` is in the unit of the budget.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frugalmct.errors import FrugalError, listed
+from frugalmct.live.budget import Budget
+from frugalmct.live.ledger import Ledger
+from frugalmct.live.purse import Purse
+from frugalmct.live.records import Reservation, new_key
+from frugalmct.live.tickets import NoAnswer, OutOfMoney
+from frugalmct.market import Answered, Known, text_column
+from frugalmct.percall import PerCallStrategy
+from frugalmct.percall.spending import most_worth
+from frugalmct.strategy import Strategy
+
+Ask = Callable[[str, Any], "Call"]
+LEAST = 1e-9
+"""The smallest sum that money is counted in."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a service gave: any answer, what the call cost, and its `answer_features`, if it has some.
+
+    cost may be left out where every call of a service has the same price; for a strategy that learnt from
+    labels, the answer is a list of [label, score] pairs.
+    """
+
+    answer: Any
+    cost: float | None = None
+    features: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class PerCallResult:
+    """answer: that of `service`, whose answer stands; asked: all that answered, in order; failed: those that
+    did not, with the reason; cost: of all calls, in the unit of the budget; expected: the quality that was
+    expected of the answer, None where money was at its end."""
+
+    id: str
+    answer: Any
+    service: str
+    asked: tuple[str, ...]
+    cost: float
+    expected: float | None
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class _Item:
+    """One item on its way."""
+
+    id: str
+    key: str
+    item: Mapping[str, Any]
+    calls: dict[int, Call] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    cost: float = 0.0
+
+
+class PerCallRouter:
+    """May be shared by threads; other processes make their own on the same ledger.
+
+    strategy: a `PerCallStrategy` or the file of one. plan: the budget to plan with, of those it was trained
+    for; by default the largest that the money pays for, item by item. caps: by service the most that one call
+    can cost; with them nothing is ever spent beyond the budget, without them at most what one call of each
+    router costs more than was left.
+    """
+
+    def __init__(
+        self,
+        strategy: PerCallStrategy | str | Path,
+        budget: Budget | None = None,
+        ledger: str | Ledger | Purse | None = None,
+        *,
+        per: float = 1,
+        plan: float | None = None,
+        caps: Mapping[str, float] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        loaded = Strategy.load(strategy) if isinstance(strategy, str | Path) else strategy
+        if not isinstance(loaded, PerCallStrategy):
+            raise FrugalError("PerCallRouter: this strategy has no costs per call; give it to a Router.")
+        self.strategy, self.per, self._clock = loaded, float(per), clock
+        if isinstance(ledger, str):
+            ledger = Ledger.open(ledger, budget, clock=clock)
+        if ledger is None and budget is None:
+            raise FrugalError(
+                "PerCallRouter: no budget was given; give one, such as Budget(total=50, items=1000)."
+            )
+        self.money = ledger if ledger is not None else Purse(budget, clock)
+        self.plan = loaded.plan(self._planned() if plan is None else plan)
+        self.model = loaded.models[self.plan.first]
+        self.caps = loaded.checked_caps(caps)
+        self.order = sorted(self.plan.first, key=lambda k: float(self.model.costs.mean[k]))
+
+    def run(
+        self, item: Mapping[str, Any], ask: Callable[[str, Any], Call], id: str | None = None
+    ) -> PerCallResult:
+        """Asks who is asked first, chooses, asks whom it chose; OutOfMoney where the money does not last.
+
+        item: with the `text` and `features` that the strategy learnt from.
+        """
+        key = new_key()
+        own = _Item(str(id or item.get("id") or key), key, item)
+        whole = True
+        for service in self.order:
+            whole = self._call(own, service, float(self.model.costs.mean[service]), ask) and whole
+        if not whole:  # without all of the answers nothing is estimated
+            return self._without_estimates(own, ask)
+        accuracy, costs = self.model.estimate(self._known(own), self.strategy.items.table(self._known(own)))
+        choice = self._choose(own, accuracy[0], costs[0], ask)
+        return self._result(own, choice, float(accuracy[0, choice]))
+
+    def _choose(self, own: _Item, accuracy: np.ndarray, costs: np.ndarray, ask: Ask) -> int:
+        """The service whose answer stands, asked if it was not; one that fails is passed over."""
+        accuracy = accuracy.copy()
+        dual_price = self._dual_price(own)
+        while True:
+            choice = int(most_worth(accuracy[None], costs[None], list(own.calls), dual_price)[0])
+            if choice in own.calls:
+                return choice
+            if accuracy[choice] < 0:
+                raise NoAnswer(f"Item {own.id} has no answer: {self._reasons(own)}.")
+            if own.calls and not self._affordable(own, choice, float(costs[choice])):
+                return max(own.calls, key=lambda k: accuracy[k])
+            if not own.calls and not self._affordable(own, choice, float(costs[choice])):
+                left = [k for k in range(len(costs)) if accuracy[k] >= 0]
+                choice = min(left, key=lambda k: costs[k])
+            if self._call(own, choice, float(costs[choice]), ask):
+                return choice
+            accuracy[choice] = -1e9  # it failed
+            if own.calls:
+                return max(own.calls, key=lambda k: accuracy[k])
+
+    def _without_estimates(self, own: _Item, ask: Ask) -> PerCallResult:
+        """Whoever did answer stands; if none did, the cheapest that does."""
+        if own.calls:
+            return self._result(own, list(own.calls)[-1], None)
+        for service in np.argsort(self.model.costs.mean, kind="stable").tolist():
+            name = self.strategy.services[service]
+            if name not in own.failed and self._call(
+                own, service, float(self.model.costs.mean[service]), ask
+            ):
+                return self._result(own, service, None)
+        raise NoAnswer(f"Item {own.id} has no answer: {self._reasons(own)}.")
+
+    def _call(self, own: _Item, service: int, estimate: float, ask: Ask) -> bool:
+        """One call, paid with what it really cost; whether it was answered."""
+        name = self.strategy.services[service]
+        made = self._reserve(own, service, estimate)
+        try:
+            call = ask(name, own.item)
+            if not isinstance(call, Call):
+                raise FrugalError(f"ask gave a {type(call).__name__} for {name}; give a frugalmct.live.Call.")
+        except FrugalError:
+            self.money.release(made)
+            raise
+        except Exception as error:
+            self.money.release(made)
+            own.failed[name] = f"{type(error).__name__}: {error}"[:200]
+            return False
+        cost = float(self.strategy.prices[service]) if call.cost is None else float(call.cost)
+        own.cost += self.money.settle(made, cost / self.per)
+        own.calls[service] = Call(call.answer, cost, call.features)
+        return True
+
+    def _reserve(self, own: _Item, service: int, estimate: float) -> Reservation:
+        name = self.strategy.services[service]
+        wanted = estimate if self.caps is None else float(self.caps[service])
+        amount = wanted / self.per
+        if self.caps is None:  # a call is made while there is money, whatever it may cost
+            amount = max(min(amount, self.money.state().left), LEAST)
+        made = self.money.reserve(amount, name, own.key)
+        if made is None:
+            raise OutOfMoney(
+                f"Item {own.id}: {self.money.state().left:g} is left of the budget, which does not pay for "
+                f"{name}."
+            )
+        return made
+
+    def _affordable(self, own: _Item, service: int, estimate: float) -> bool:
+        """Whether enough would be left for the items to come."""
+        coming = self._coming(own)
+        needed = estimate if self.caps is None else float(self.caps[service])
+        kept = 0.0 if coming is None else self.model.curve.kept(coming)
+        return (needed + kept) / self.per <= self.money.state().left
+
+    def _dual_price(self, own: _Item) -> float:
+        """That of the money left per item left; where the items are not known, that of the plan."""
+        coming = self._coming(own)
+        if coming is None:
+            return self.plan.dual_price
+        paid = sum(call.cost for call in own.calls.values())
+        return self.model.curve.at((self.money.state().left * self.per + paid) / (coming + 1))
+
+    def _coming(self, own: _Item) -> float | None:
+        """How many items come after this one, as far as that is known."""
+        state, now = self.money.state(), self._clock()
+        period = self.money.budget.period(now)
+        if period is None:
+            return None
+        seen = state.items + (not own.calls)  # an item is counted with its first call
+        return self.money.budget.items_left(now, seen, period, state.items_before)
+
+    def _planned(self) -> float:
+        budgets = sorted(self.strategy.plans)
+        if self.money.budget.items is None:
+            return budgets[-1]
+        each = self.money.budget.amount * self.per / self.money.budget.items
+        payable = [budget for budget in budgets if budget <= each * (1 + 1e-9)]
+        if not payable:
+            raise FrugalError(
+                f"PerCallRouter: the money is {each:g} an item, but the strategy was trained for "
+                f"{listed(budgets)}; give more money, or train it with that budget."
+            )
+        return payable[-1]
+
+    def _known(self, own: _Item) -> Known:
+        item, text = own.item, own.item.get("text")
+        features = item.get("features")
+        return Known(
+            1,
+            None if text is None else text_column([str(text)]),
+            None if features is None else np.array([features], dtype=np.float64),
+            {service: self._answered(service, call) for service, call in own.calls.items()},
+        )
+
+    def _answered(self, service: int, call: Call) -> Answered:
+        labelled = any(
+            own.service == service and own.labels is not None for own in self.model.answers.services
+        )
+        numbers = None if call.features is None else [list(call.features)]
+        return Answered.of([call.answer] if labelled else None, numbers, [call.cost])
+
+    def _result(self, own: _Item, choice: int, expected: float | None) -> PerCallResult:
+        names = tuple(self.strategy.services[service] for service in own.calls)
+        service = self.strategy.services[choice]
+        return PerCallResult(own.id, own.calls[choice].answer, service, names, own.cost, expected, own.failed)
+
+    def _reasons(self, own: _Item) -> str:
+        return "; ".join(f"{name}: {why}" for name, why in own.failed.items()) or "no service was asked"
+
+    def close(self) -> None:
+        self.money.close()

@@ -1,0 +1,127 @@
+"""A router whose calls have costs of their own: money on true costs, failures, whom it asks."""
+
+import numpy as np
+import pytest
+from per_call_markets import FAST, prompts, voters
+
+from frugalmct import Strategy
+from frugalmct.errors import FrugalError
+from frugalmct.live import Budget, Call, NoAnswer, OutOfMoney, PerCallRouter, Router
+
+
+@pytest.fixture(scope="module")
+def by_text():
+    return Strategy.fit(prompts(300), [0.6, 1.0], base="none", options=FAST)
+
+
+@pytest.fixture(scope="module")
+def by_votes():
+    return Strategy.fit(voters(300), [2.5], base=["one", "two"], options=FAST)
+
+
+def item_of(market, n):
+    return {"id": str(market.items[n]), "text": None if market.extras.text is None else market.extras.text[n]}
+
+
+def asker(market, n, calls):
+    def ask(service, _):
+        k = market.service_index(service)
+        calls.append((n, k))
+        answer = "whatever"
+        if market.kind == "labels":
+            row = market.scores[k][n]
+            answer = [(str(market.labels[j]), float(x)) for j, x in zip(row.indices, row.data, strict=True)]
+        return Call(answer, float(market.costs[n, k]))
+
+    return ask
+
+
+def run_all(router, market):
+    calls, results = [], []
+    for n in range(len(market)):
+        results.append(router.run(item_of(market, n), asker(market, n, calls)))
+    return results, calls
+
+
+def test_every_item_is_answered_within_the_money(by_text):
+    market = prompts(200, 1)
+    router = PerCallRouter(by_text, Budget(total=0.2, items=200), per=1000)
+    results, calls = run_all(router, market)
+    assert router.plan.budget == 1.0
+    assert len(calls) == 200 and all(len(result.asked) == 1 for result in results)
+    true = sum(market.costs[call] for call in calls) / 1000
+    assert router.money.state().spent == pytest.approx(true, abs=1e-6)
+    assert true <= 0.2 + market.costs.max() / 1000
+    right = np.mean([market.quality[call] for call in calls])
+    assert right > 0.85
+    assert all(0 <= result.expected <= 1 for result in results)
+
+
+def test_never_over_with_caps_and_then_out_of_money(by_text):
+    market = prompts(60, 1)
+    caps = dict(zip(market.services, market.costs.max(axis=0).tolist(), strict=True))
+    router = PerCallRouter(by_text, Budget(total=20.0, items=20), caps=caps, plan=1.0)
+    with pytest.raises(OutOfMoney, match="which does not pay for"):
+        run_all(router, market)
+    assert router.money.state().spent <= 20.0
+
+
+def test_those_asked_first_decide_whether_the_expert_is_asked(by_votes):
+    market = voters(100, 1)
+    router = PerCallRouter(by_votes, Budget(total=300, items=100))
+    results, _ = run_all(router, market)
+    agreed = [r for n, r in enumerate(results) if (market.scores[0][n] != market.scores[1][n]).nnz == 0]
+    differed = [r for n, r in enumerate(results) if (market.scores[0][n] != market.scores[1][n]).nnz]
+    assert all(set(result.asked) == {"one", "two"} for result in agreed)
+    assert np.mean([result.service == "expert" for result in differed]) > 0.9
+    assert results[0].answer[0][0] in market.labels
+
+
+def test_whoever_fails_is_passed_over_and_paid_nothing(by_text):
+    market = prompts(1, 1)
+
+    def ask(service, item):
+        if service == "big":
+            raise TimeoutError("no answer")
+        return Call("fine", 0.1)
+
+    for text in ("add divide 17", "hello poem"):
+        router = PerCallRouter(by_text, Budget(total=5, items=2))
+        result = router.run({"text": text}, ask)
+        assert result.service == "mini" and result.answer == "fine"
+        assert result.cost == pytest.approx(0.1) == router.money.state().spent
+    assert market.services == ("mini", "big")
+
+
+def test_nobody_answers(by_text):
+    def ask(service, item):
+        raise ValueError("down")
+
+    router = PerCallRouter(by_text, Budget(total=5, items=2))
+    with pytest.raises(NoAnswer, match="ValueError: down"):
+        router.run({"text": "hello"}, ask)
+    assert router.money.state().spent == 0
+
+
+def test_a_ledger_is_shared(by_text, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    url, market = f"sqlite:///{tmp_path / 'ledger.db'}", prompts(20, 1)
+    for part in (range(10), range(10, 20)):
+        router = PerCallRouter(by_text, Budget(total=20, items=20), url)
+        run_all(router, market.subset(list(part)))
+        spent, items = router.money.state().spent, router.money.state().items
+        router.close()
+    assert items == 20
+    assert 0 < spent <= 20 + market.costs.max()
+
+
+def test_each_router_names_the_other(by_text):
+    with pytest.raises(FrugalError, match="give it to a PerCallRouter"):
+        Router(by_text, Budget(total=1, items=1))
+    plain = Strategy.fit(voters(60), [1.0], method="paper", base="one", options={"trees": 3})
+    with pytest.raises(FrugalError, match="give it to a Router"):
+        PerCallRouter(plain, Budget(total=1, items=1))
+    with pytest.raises(FrugalError, match="no budget was given"):
+        PerCallRouter(by_text)
+    with pytest.raises(FrugalError, match=r"the money is 0\.1 an item"):
+        PerCallRouter(by_text, Budget(total=1, items=10))
