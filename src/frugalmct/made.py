@@ -130,12 +130,15 @@ def learning_for(
             f"Strategy.fit: there is no setting {listed(map(repr, unknown))}; known: {listed(sorted(known))}."
         )
     said = market.settings.learning()
+    if method != PAPER:
+        said.pop("abstain", None)  # the config's `silence` is of the paper's method; the others abstain
     if learning is not None:
         learning = replace(learning, **settings)
     elif method == PAPER:
-        said.pop("abstain", None)  # the letter has a silence of its own
         learning = Learning.paper(**(said | settings))
     else:
+        # What a run says of silence is how the paper's method reads it; plus has its own way.
+        said.pop("abstain", None)
         learning = Learning(**(said | settings))
     if learning.labels_per_item is None and "labels_per_item" not in settings and _one_label_each(market):
         learning = replace(learning, labels_per_item=1)

@@ -1,6 +1,7 @@
 """Settings travel: what a market was made with is in its file, and training goes by it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from live_market import photos
 
 from frugalmct import Strategy
 from frugalmct.errors import FrugalError
+from frugalmct.made import learning_for
 from frugalmct.market import Market, MarketSettings
 from frugalmct.sources import load_market
 
@@ -76,13 +78,29 @@ def test_training_goes_by_the_market_unless_told_otherwise(tmp_path):
     object.__setattr__(market, "settings", SAID)
     market.save(tmp_path / "m.npz")
     made = Strategy.fit(Market.load(tmp_path / "m.npz"), [5.0], **OPTIONS)
-    spoken = {"labels_per_item": 2, "metric": "f1", "features": "labels", "abstain": False}
+    spoken = {"labels_per_item": 2, "metric": "f1", "features": "labels"}
     by_hand = Strategy.fit(photos(200), [5.0], unit="EUR per call", **spoken, **OPTIONS)
     assert made.plans == by_hand.plans and made.metric == "f1"
-    assert (made.made.labels_per_item, made.made.abstain, made.made.features) == (2, False, "labels")
+    assert (made.made.labels_per_item, made.made.abstain, made.made.features) == (2, True, "labels")
     assert (made.made.unit, made.made.period) == ("EUR per call", "2019 to 2020")
     made.save(tmp_path / "s.npz")
     assert Strategy.load(tmp_path / "s.npz").made == made.made
     told = Strategy.fit(market, [5.0], metric="accuracy", labels_per_item=None, unit="USD", **OPTIONS)
     assert (told.metric, told.made.labels_per_item, told.made.unit) == ("accuracy", None, "USD")
-    assert told.made.abstain is False
+
+
+@pytest.mark.parametrize(("said", "abstain"), [(None, False), (True, True), (False, False)])
+def test_silence_is_what_the_papers_method_goes_by(said, abstain):
+    market = photos(100)
+    object.__setattr__(market, "settings", replace(SAID, abstain=said))
+    letter = Strategy.fit(market, [5.0], method="paper", **OPTIONS)
+    assert letter.made.abstain is abstain, "the letter unless the market says otherwise"
+
+
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_market_s_silence_is_of_the_paper_s_method(abstain):
+    market = photos(100)
+    object.__setattr__(market, "settings", MarketSettings(abstain=abstain))
+    assert Strategy.fit(market, [5.0], method="paper", **OPTIONS).made.abstain is abstain
+    assert learning_for("plus", market, None, {}).abstain is True
+    assert learning_for("paper", market, None, {"abstain": not abstain}).abstain is not abstain

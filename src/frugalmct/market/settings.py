@@ -16,9 +16,9 @@ LEARNING = ("labels_per_item", "metric", "features", "abstain")
 class MarketSettings:
     """None, or an empty text, where nothing was said.
 
-    labels_per_item: the most labels an item can have; metric, features: as in `Learning`; abstain: whether a
-    silent service has no say (`silence: abstain`); unit: what prices are in; period: when the answers were
-    recorded.
+    labels_per_item: the most labels an item can have; metric, features: as in `Learning`; abstain: whether in
+    the paper's method a silent service has no say (`silence: abstain`); unit: what prices are in; period:
+    when the answers were recorded.
     """
 
     labels_per_item: int | None = None

@@ -88,7 +88,7 @@ def test_several_services_first_are_asked_and_paid_one_after_the_other(
     assert asked_of(results) == expected.asked.tolist()
     assert all(result.asked[:2] == ("cheap", "good") for result in results)
     assert state.spent * PER / 300 == pytest.approx(expected.cost) and state.reserved_nano == 0
-    assert state.items == 300 and health.ok
+    assert state.items == 300 and health.drift.enough and not health.drift.drifted
     assert reached(test_market, results) == pytest.approx(expected.accuracy)
     assert any("cheap + good alone" in result.why for result in results)
 

@@ -29,8 +29,8 @@ class Measure:
 SAVING = Measure("saving at the best service's accuracy (%)", 0.10, share=True)
 SERVICE = Measure("accuracy of the best service (%)", 0.02, share=True, fitted=True)
 ACCURACY = Measure("highest accuracy of FrugalMCT (%)", 0.02, share=True, fitted=True)
-RMSE = Measure("RMSE of the predictor", 0.03)
-PCC = Measure("correlation of the predictor", 0.10)
+RMSE = Measure("RMSE of the predictor", 0.03, fitted=True)
+PCC = Measure("correlation of the predictor", 0.10, fitted=True)
 MEASURES = (SAVING, SERVICE, ACCURACY, RMSE, PCC)
 
 WITHIN, OUTSIDE, NOTHING = "within", "outside", "nothing"

@@ -96,7 +96,11 @@ class Trial:
         one_step = self.by_plus(learner, steps=1)
         yield ADDED, LEARNED, one_step
         yield ADDED, SECOND, self.by_plus(learner)
-        yield WITHOUT, ABSTENTION, self.by_plus(self.learner(replace(self.learning, abstain=False), known=learner))
+        yield (
+            WITHOUT,
+            ABSTENTION,
+            self.by_plus(self.learner(replace(self.learning, abstain=False), known=learner)),
+        )
         plain = replace(self.learning, summary=False)
         yield WITHOUT, SUMMARY, self.by_plus(self.learner(plain, known=learner))
         full = replace(self.learning, options=letter.options)

@@ -19,7 +19,7 @@ from frugalmct.paper.exhibits.tradeoff import plot
 from frugalmct.paper.jobs.code import code_files
 from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import save_figure
-from frugalmct.paper.report.beside import ACCURACY, RMSE, SERVICE, comparisons, distance
+from frugalmct.paper.report.beside import ACCURACY, RMSE, SAVING, SERVICE, comparisons, distance
 from frugalmct.paper.report.html import cell, image, number, plain_column, table, tag, text
 from frugalmct.paper.report.page import asset, write_report
 from frugalmct.paper.report.provenance import commit, facts, versions
@@ -236,8 +236,8 @@ def test_what_the_simulation_is_fitted_to_is_said_of_simulated_data_alone():
         rows = comparisons(made_up_tables(data=data))
         services = rows.loc[rows["what"] == SERVICE.name, "distance"].map(lambda cell: cell.value)
         assert services.str.endswith("fitted to it").tolist() == [said] * 2
-        errors = rows.loc[rows["what"] == RMSE.name, "distance"].map(lambda cell: cell.value)
-        assert not errors.str.contains("fitted").any()
+        savings = rows.loc[rows["what"] == SAVING.name, "distance"].map(lambda cell: cell.value)
+        assert not savings.str.contains("fitted").any(), "savings are the prediction"
 
 
 def test_the_paper_is_beside_only_where_it_has_numbers():
