@@ -42,15 +42,15 @@ def test_a_trial_measures_what_the_exhibit_measures(tool, dataset):
 def test_a_second_fit_starts_where_the_first_did(tool, dataset):
     task = BLOCKS[dataset]["task"]
     fitted = MarketModel.from_config(BLOCKS[dataset]["source"])
-    start = tool.start_model(fitted, task)
+    start = tool.start_model(dataset, fitted, task)
     assert start != fitted
-    assert tool.start_model(start, task) == start
+    assert tool.start_model(dataset, start, task) == start
     kept = ("items", "labels", "topics", "phantoms", "confusion", "blind", "world")
     assert all(getattr(start, name) == getattr(fitted, name) for name in kept)
 
 
 def test_parameters_are_a_vector_and_back(tool):
-    start = tool.start_model(MarketModel.from_config(BLOCKS["MIR"]["source"]), "MIC")
+    start = tool.start_model("MIR", MarketModel.from_config(BLOCKS["MIR"]["source"]), "MIC")
     vector, low, high = tool._to_vector(start)
     assert tool._from_vector(start, vector) == start
     assert ((low <= vector) & (vector <= high)).all()
