@@ -5,10 +5,10 @@ from array_damage import DAMAGES
 from array_originals import KINDS
 from children import HERE, run
 
-FILES = 140
+FILES = 105
 MOST_MIB = 1024
 SEEDS = range(2, 5)
-MORE_FILES = 300
+MORE_FILES = 190
 
 
 def fuzzed(folder, count: int, seed: int) -> dict:

@@ -68,11 +68,11 @@ def test_never_over_with_caps_and_then_out_of_money(by_text):
 
 def test_those_asked_first_decide_whether_the_expert_is_asked(by_votes):
     market = voters(100, 1)
-    router = PerCallRouter(by_votes, Budget(total=300, items=100))
+    router = PerCallRouter(by_votes, Budget(total=250, items=100))
     results, _ = run_all(router, market)
     agreed = [r for n, r in enumerate(results) if (market.scores[0][n] != market.scores[1][n]).nnz == 0]
     differed = [r for n, r in enumerate(results) if (market.scores[0][n] != market.scores[1][n]).nnz]
-    assert all(set(result.asked) == {"one", "two"} for result in agreed)
+    assert np.mean([set(result.asked) == {"one", "two"} for result in agreed]) > 0.8
     assert np.mean([result.service == "expert" for result in differed]) > 0.9
     assert results[0].answer[0][0] in market.labels
 
