@@ -14,7 +14,7 @@ from frugalmct.paper.jobs.log import sentence_only
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m frugalmct.paper", description=__doc__)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command", required=True)
     _add_forecast(commands)
     _add_report(commands)
     arguments = parser.parse_args(argv)
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             arguments.run(arguments)
         except ModuleNotFoundError as error:
             raise FrugalError(
-                f"{error.name} is not installed; `pip install 'frugalmct[workflow]'` brings it."
+                f"{arguments.command}: {error.name} is not installed; `pip install 'frugalmct[workflow]'` brings it."
             ) from None
 
 
