@@ -113,7 +113,7 @@ def test_programs_are_started_only_where_this_was_thought_of():
         "src/frugalmct/sources/git.py",  # the address and the commit are checked, and come after `--`
         "src/frugalmct/predict/auto_sklearn.py",  # an interpreter by its name, with our own script
         "src/frugalmct/paper/jobs/forecast.py",  # Snakemake's own arguments, which its user typed for it
-        "src/frugalmct/cli/report.py",  # our own program: what a user gave is a value after `=`, or after `--`
+        "src/frugalmct/cli/report.py",  # our own program: what a user gave follows `=` or `--`
         "src/frugalmct/paper/jobs/own_report.py",  # Snakemake, with folders of our own naming as values
         "src/frugalmct/paper/report/provenance.py",  # the project's own folder, as the value of -C
         "tools/audit.py",  # pip-audit, with the locks' own names

@@ -23,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             arguments.run(arguments)
         except ModuleNotFoundError as error:
             raise FrugalError(
-                f"{arguments.command}: {error.name} is not installed; `pip install 'frugalmct[workflow]'` brings it."
+                f"{arguments.command}: {error.name} is not installed; `pip install 'frugalmct[workflow]'` "
+                "brings it."
             ) from None
 
 
