@@ -54,11 +54,12 @@ def test_a_mistake_in_the_data_is_told_on_the_console_and_traced_in_the_log(fini
     assert not (broken.folder / "results/markets/own.npz").exists()
 
 
+@pytest.mark.slow
 def test_what_is_rarely_meant_is_said_at_once_and_on_the_report(finished):
     few = finished.beside("few")
     own = few.folder / "own.jsonl"
     own.write_text("".join(own.read_text(encoding="utf-8").splitlines(keepends=True)[:80]), encoding="utf-8")
-    config = "only: [own]\nscale: 1\ndatasets: {own: {budgets: [1, 5, 400]}}"
+    config = "only: [own]\nscale: 1\ndatasets: {own: {budgets: [1, 5, 400], studies: []}}"
     output = few.run("--", "results/report.html", "results/headlines/own.txt", config=config)
     ample = "own: Of the budgets, 400 cannot be spent: the two most expensive services together cost 17.5."
     rare = "With 40 test items chance decides, and no headline is given below 50; record more items."

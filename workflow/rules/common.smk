@@ -185,8 +185,6 @@ def selection_block(wildcards):
 
 # Seconds for each solver and budget of the cross-check.
 AGREEMENT_SECONDS = 5
-# Repetitions in which parts of plus are left out.
-ABLATED = 3
 
 CASE = {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]}
 COMPARED = SETTINGS["predictor_study"]["predictors"]
@@ -202,7 +200,7 @@ LACKING = {predictor: sentence for predictor in COMPARED if (sentence := lacking
 INSTALLED = [predictor for predictor in COMPARED if predictor not in LACKING]
 # The others are of one repetition, as the paper's case study is; one is enough to see whether solvers agree.
 REPEATED = {
-    "ablation": REPETITIONS[:ABLATED],
+    "ablation": REPETITIONS[: SETTINGS["predictor_study"]["repeats"]],
     "training_size": REPETITIONS,
     "predictors": REPETITIONS[: SETTINGS["predictor_study"]["repeats"]],
 }

@@ -38,7 +38,7 @@ From the paper's method to FrugalMCT plus, one part at a time (left: each is add
 with each part left out (right: what is negative is lost without it): points of accuracy, means over a low, a
 middle and a high budget, which the table has one by one. Its gains are paired within repetitions, their 95 %
 intervals corrected for overlapping splits. To bound the work all learn from at most
-1,000 items with forests of 30 trees, and are tested on at most 1,000, in at most three repetitions. Without
+1,000 items with forests of 30 trees, and are tested on at most 1,000, in a few repetitions. Without
 the learned combiner there is no second step either, since (w, θ) combines two answers. The row "in-sample
 dual price" is the paper's method with p̂ from the forest's fit to the items it has seen.
 """
