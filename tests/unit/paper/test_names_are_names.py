@@ -20,6 +20,7 @@ from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.log import sentence_only
 from frugalmct.paper.report.html import cell, table
 from frugalmct.paper.tables import read_as_text, read_table, write_table
+from frugalmct.splits import split
 from frugalmct.values import printable
 
 # What a program may take for a number, a truth value, nothing, or a formula.
@@ -185,10 +186,12 @@ def test_a_headline_is_shown_escaped(tmp_path):
          "repetition": 0, "accuracy": [0.5, 0.7], "cost": [5.0, 4.0]}
     )  # fmt: skip
     write_table(rows, tmp_path / "rows.csv")
+    split(200, seed=1).save(tmp_path / "split.npz")
     code = (
         "import sys, types; from pathlib import Path\n"
         "class S(types.SimpleNamespace): pass\n"
-        f"snakemake = S(log=[{str(tmp_path / 'log')!r}], input=[{str(tmp_path / 'rows.csv')!r}],"
+        f"given = S(tables=[{str(tmp_path / 'rows.csv')!r}], split={str(tmp_path / 'split.npz')!r})\n"
+        f"snakemake = S(log=[{str(tmp_path / 'log')!r}], input=given,"
         f" output=[{str(tmp_path / 'out.txt')!r}], wildcards=S(dataset='own'), params=S(task='MIC'))\n"
         f"exec(compile(Path({str(script)!r}).read_text(), 'script', 'exec'))\n"
     )
