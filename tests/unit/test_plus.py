@@ -213,6 +213,10 @@ def test_several_services_first(markets, tmp_path, names):
         Strategy.fit(train, [6.0 if 1 in base else 15.0], base=names, learning=FAST)
 
 
+def mean_metric(truth, base, addon, chosen) -> float:
+    return float(set_metric(truth, combine(base, addon, *chosen, abstain=True)).mean())
+
+
 def test_choices_of_folds_are_those_of_a_search_on_the_others(markets):
     train = markets[0]
     fold = np.arange(len(train)) % 4
@@ -221,7 +225,10 @@ def test_choices_of_folds_are_those_of_a_search_on_the_others(markets):
     for number, chosen in found.items():
         others, own = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         matrices = [train.truth, train.scores[0], train.scores[2]]
-        assert chosen == search(*(take_rows(matrix, others) for matrix in matrices), abstain=True)
+        learnt = [take_rows(matrix, others) for matrix in matrices]
+        searched = search(*learnt, abstain=True)
+        # Of several that reach the same on those items, either may have found another one.
+        assert mean_metric(*learnt, chosen) == pytest.approx(mean_metric(*learnt, searched), abs=1e-12)
         truth, base, addon = (take_rows(matrix, own) for matrix in matrices)
         total += set_metric(truth, combine(base, addon, *chosen, abstain=True)).sum()
     reached = out_of_fold_metric(train.truth, train.scores[0], train.scores[2], fold, abstain=True)
