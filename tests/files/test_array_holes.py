@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -316,19 +317,19 @@ def test_what_can_be_saved_can_be_loaded(originals, tmp_path):
     scores = market.scores[0].astype(np.float32)
     fields = {"items": market.items.astype("U600"), "features": market.features.astype(np.float32)}
     fields |= {"prices": np.array([1, 2, 3]), "scores": (scores, *market.scores[1:])}
-    other = type(market)(**(vars(market) | fields))
+    other = replace(market, **fields)
     other.save(tmp_path / "market.npz")
     loaded = type(market).load(tmp_path / "market.npz")
     np.testing.assert_array_equal(loaded.features, other.features)
     np.testing.assert_array_equal(loaded.items, market.items)
     labels = np.array([*market.labels[:-1], "x" * 501])
     with pytest.raises(FrugalError, match="labels hold a text of more than 500 characters"):
-        type(market)(**(vars(market) | {"labels": labels})).save(tmp_path / "market.npz")
+        replace(market, labels=labels).save(tmp_path / "market.npz")
 
 
 def test_fortran_order_is_read_as_it_was_written(originals, tmp_path):
     market = originals["market"]
-    turned = type(market)(**(vars(market) | {"features": np.asfortranarray(market.features)}))
+    turned = replace(market, features=np.asfortranarray(market.features))
     turned.save(tmp_path / "market.npz")
     np.testing.assert_array_equal(type(market).load(tmp_path / "market.npz").features, market.features)
 
