@@ -17,7 +17,7 @@ SERVICES = ("free", "fair", "dear")
 # The report shows when and where it was made, and the case study's figure holds the solvers' times.
 TELLS_TIMES = re.compile(
     r"logs/|benchmarks/|report\.html|(studies|tables|figures)/(solver_)?runtime|figures/case_study/"
-    r"|(studies|tables)/predictors"
+    r"|(studies|tables)/(predictors|solver_agreement)|tables/claims"
 )
 
 
