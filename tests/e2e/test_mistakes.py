@@ -71,4 +71,5 @@ def test_what_is_rarely_meant_is_said_at_once_and_on_the_report(finished):
 
 def test_tiny_stays_on_top_of_the_projects_config():
     tiny = yaml.safe_load((PROJECT / "tests" / "config" / "tiny.yaml").read_text(encoding="utf-8"))
-    assert set(tiny) == {"only", "scale", "repeats", "solver_study", "predictor_options", "datasets"}
+    studies = {"predictor_study", "solver_study"}
+    assert set(tiny) == {"only", "scale", "repeats", "predictor_options", "datasets"} | studies
