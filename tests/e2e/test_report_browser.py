@@ -145,7 +145,7 @@ pytestmark = pytest.mark.xdist_group("tiny run")
 
 
 def test_all_images_load(view):
-    assert len(view["images"]) == 4
+    assert len(view["images"]) == 5, "four figures, and the trade-off on the first screen"
     assert all(width for width, _ in view["images"])
     assert all(alt for _, alt in view["images"])
 
