@@ -46,7 +46,7 @@ test: $(READY) ## the fast tests
 	$(RUN) pytest -n auto --dist loadgroup
 
 test-slow: $(READY) ## the slow tests
-	$(RUN) pytest -m slow
+	$(RUN) pytest -m slow -n 2 --dist loadgroup
 
 bench: $(READY) ## time and memory, in results/bench/
 	@for benchmark in benchmarks/bench_*.py; do echo "$$benchmark"; $(VENV)/bin/python "$$benchmark" || exit 1; done
