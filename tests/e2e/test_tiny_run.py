@@ -212,8 +212,8 @@ def test_editing_a_module_re_runs_what_depends_on_it(edited):
             file.write_bytes(content)
         return jobs
 
-    assert planned_after_edit("paper/exhibits/worked_examples.py") == {
-        "Exhibit worked examples",
+    assert planned_after_edit("paper/exhibits/cheapest_budget.py") == {
+        "Exhibit cheapest budget",
         "The report",
     }
     simulated = planned_after_edit("sources/simulated.py")
