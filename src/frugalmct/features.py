@@ -106,8 +106,7 @@ class FeatureMap:
     def from_dict(cls, values: dict[str, Any]) -> "FeatureMap":
         try:
             fields = Fields("a feature map", values)
-            # Files from before there was a choice have the columns.
-            found = cls(fields.text("kind"), fields.whole("given"), fields.flag("summary", default=True))
+            found = cls(fields.text("kind"), fields.whole("given"), fields.flag("summary"))
             fields.done()
         except FrugalError as error:
             raise FrugalError(f"{one_line(error)}; save the feature map again.") from None

@@ -200,8 +200,8 @@ class Fields:
             raise self._fault(name, f"is {shown(values)}; it must be a list with at least one entry")
         return values
 
-    def flag(self, name: str, default: bool | None = None) -> bool:
-        value = self.take(name) if default is None or name in self._left else default
+    def flag(self, name: str) -> bool:
+        value = self.take(name)
         if type(value) is not bool:
             raise self._fault(name, f"is {shown(value)}; it must be true or false")
         return value
