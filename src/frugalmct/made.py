@@ -66,16 +66,13 @@ class Made:
     @classmethod
     def from_dict(cls, values: Any) -> "Made":
         fields = Fields("what it was made with", values)
-        features = fields.take("features")
-        if features is not None and not isinstance(features, str):
-            raise FrugalError("what it was made with: features must be a text or null")
         made = cls(
             method=fields.text("method"),
             market=fields.text("market"),
             task=fields.text("task"),
             items=fields.whole("items", least=1),
             predictor=fields.text("predictor"),
-            features=features,
+            features=fields.optional_text("features"),
             labels_per_item=fields.optional_whole("labels_per_item", least=1),
             abstain=fields.flag("abstain"),
             seed=fields.whole("seed", most=2**63),

@@ -150,7 +150,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, free))
 told, costs = 0, {}
 
 def patiently(step, *arguments):
-    '''The caller frees some space when it is told that there is none, and does the same again.'''
+    '''The caller frees some space when the sentence says that there is none, and does the same again.'''
     global told
     try:
         return step(*arguments)

@@ -30,6 +30,6 @@ def test_the_reading_names_the_slopes_the_worst_settings_and_an_overrun():
 def test_the_appendixs_prices_are_compared_with_those_configured():
     rows = made_up(("COCO",))
     usual = part_of(rows, "prices").assign(setting="as configured", accuracy=0.55)
-    dearer = part_of(rows, "prices").assign(setting="SSD at 15", accuracy=0.45)
-    lines = reading(pd.concat([rows, usual, dearer], ignore_index=True))
+    raised = part_of(rows, "prices").assign(setting="SSD at 15", accuracy=0.45)
+    lines = reading(pd.concat([rows, usual, raised], ignore_index=True))
     assert "The free models at the appendix's prices: COCO with SSD at 15: 45.0 % for 55.0 %." in lines
