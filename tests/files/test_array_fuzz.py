@@ -7,8 +7,8 @@ from children import HERE, run
 
 FILES = 105
 MOST_MIB = 1024
-SEEDS = range(1, 2)
-MORE_FILES = 105
+SEEDS = range(2, 3)
+MORE_FILES = 40
 
 
 def fuzzed(folder, count: int, seed: int) -> dict:
