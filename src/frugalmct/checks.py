@@ -1,6 +1,7 @@
 """The door of this package: every public function turns its arguments into clean numbers here."""
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 
 import numpy as np
@@ -107,7 +108,7 @@ def check_money(where: str, costs: FloatArray) -> None:
         )
 
 
-Base = int | tuple[int, ...] | None
+Base = int | Sequence[int] | None
 """The service that every item pays, several of them, or none."""
 
 

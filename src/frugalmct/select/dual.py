@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from frugalmct.checks import (
     Base,
@@ -50,7 +50,7 @@ class Steps:
 
 def hull_steps(tiers: AnyTiers) -> Steps:
     """Every upward edge of every item's upper concave hull, in no particular order."""
-    parts = []
+    parts: list[tuple[FloatArray, ...]] = []
     for start in range(0, tiers.items, _HULL_CHUNK):
         chunk = slice(start, start + _HULL_CHUNK)
         columns = [column[chunk] for column in tiers.columns]
@@ -60,14 +60,14 @@ def hull_steps(tiers: AnyTiers) -> Steps:
     return Steps(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _part(cost: Cost, which: slice | NDArray | None) -> Cost:
+def _part(cost: Cost, which: slice | np.ndarray | None) -> Cost:
     return cost[which] if isinstance(cost, np.ndarray) and which is not None else cost
 
 
 def _chunk_steps(columns: list[FloatArray], costs: Sequence[Cost]) -> Iterator[tuple[FloatArray, ...]]:
     """March along the hulls tier by tier: all items that have a vertex at a tier move on together."""
     tiers = len(columns)
-    arrived: list[list[NDArray]] = [[] for _ in range(tiers)]
+    arrived: list[list[np.ndarray]] = [[] for _ in range(tiers)]
     arrival_slopes: list[list[FloatArray]] = [[] for _ in range(tiers)]
     for here in range(tiers - 1):
         if here == 0:
@@ -92,8 +92,8 @@ def _chunk_steps(columns: list[FloatArray], costs: Sequence[Cost]) -> Iterator[t
 
 
 def _steepest_edge(
-    columns: list[FloatArray], costs: Sequence[Cost], here: int, members: NDArray | None
-) -> tuple[FloatArray, NDArray]:
+    columns: list[FloatArray], costs: Sequence[Cost], here: int, members: np.ndarray | None
+) -> tuple[FloatArray, np.ndarray]:
     """Slope and target of the steepest rising edge out of tier `here`; target 0 where none rises."""
     which = slice(None) if members is None else members
     at_here, cost_here = columns[here][which], _part(costs[here], members)

@@ -192,8 +192,10 @@ def good_selection(problem: Problem, relaxation: Relaxation, deadline: float) ->
 
 def moves_below(relaxation: Relaxation, limit: float) -> SharedMoves | ItemMoves:
     """Every move that loses less than `limit`; the others are fixed."""
-    per_item = isinstance(relaxation.tiers, ItemTiers)
-    return (ItemMoves if per_item else SharedMoves).below_limit(relaxation, limit)
+    tiers = relaxation.tiers
+    if isinstance(tiers, ItemTiers):
+        return ItemMoves.below_limit(relaxation, tiers, limit)
+    return SharedMoves.below_limit(relaxation, tiers, limit)
 
 
 def _close_gap(

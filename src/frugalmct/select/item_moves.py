@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frugalmct.checks import FloatArray
 from frugalmct.select.core import Bundle, Core, Level, order_key, whole_money
+from frugalmct.select.item_tiers import ItemTiers
 from frugalmct.select.problem import IntArray
 from frugalmct.select.relaxation import Relaxation
 from frugalmct.select.tiers import Picks
@@ -34,8 +35,8 @@ class ItemMoves:
     gain: FloatArray
 
     @classmethod
-    def below_limit(cls, relaxation: Relaxation, limit: float) -> "ItemMoves":
-        tiers, picks = relaxation.tiers, relaxation.picks
+    def below_limit(cls, relaxation: Relaxation, tiers: ItemTiers, limit: float) -> "ItemMoves":
+        picks = relaxation.picks
         paid, here = tiers.picked(tiers.costs, picks), tiers.picked(tiers.columns, picks)
         parts = []
         for stop in range(len(tiers)):
@@ -49,7 +50,7 @@ class ItemMoves:
     def __len__(self) -> int:
         return self.items.size
 
-    def only(self, which: NDArray) -> "ItemMoves":
+    def only(self, which: np.ndarray) -> "ItemMoves":
         """Those that a mask or positions point at."""
         parts = (self.items, self.stops, self.loss, self.cost, self.gain)
         return ItemMoves(self.relaxation, *(part[which] for part in parts))

@@ -17,7 +17,7 @@ from frugalmct.checks import FloatArray
 from frugalmct.select.core import Bundle, Chain, Core, Level, order_key, whole_money
 from frugalmct.select.problem import PROOF_TOLERANCE, IntArray, spend
 from frugalmct.select.relaxation import Relaxation
-from frugalmct.select.tiers import Picks
+from frugalmct.select.tiers import Picks, Tiers
 from frugalmct.select.ties import most_that_fit, move_losses
 
 CHAIN_LENGTH = 8
@@ -53,11 +53,12 @@ class SharedMoves:
     """Every move of the relaxed picks that loses less than a limit, kind by kind."""
 
     relaxation: Relaxation
+    tiers: Tiers
     kinds: list[Kind]
 
     @classmethod
-    def below_limit(cls, relaxation: Relaxation, limit: float) -> "SharedMoves":
-        tiers, kinds = relaxation.tiers, []
+    def below_limit(cls, relaxation: Relaxation, tiers: Tiers, limit: float) -> "SharedMoves":
+        kinds = []
         for start in range(len(tiers)):
             members = np.flatnonzero(relaxation.picks == start)
             for stop in range(len(tiers)):
@@ -67,7 +68,7 @@ class SharedMoves:
                 keep = np.flatnonzero(loss < limit)
                 if keep.size:
                     kinds.append(Kind(start, stop, members[keep], np.maximum(loss[keep], 0.0)))
-        return cls(relaxation, kinds)
+        return cls(relaxation, tiers, kinds)
 
     def __len__(self) -> int:
         return sum(kind.items.size for kind in self.kinds)
@@ -87,7 +88,7 @@ class SharedMoves:
             kind.nearest(count if width is None else min(count, width))
             for kind, count in zip(self.kinds, counts, strict=True)
         )
-        return _Builder(self.relaxation, self._of(nearest).kinds, limit).build()
+        return _Builder(self.relaxation, self.tiers, self._of(nearest).kinds, limit).build()
 
     def flat(self) -> tuple[IntArray, IntArray]:
         """The item and the tier it moves to, of each move."""
@@ -100,8 +101,8 @@ class SharedMoves:
     def fill(self) -> tuple[Picks, float]:
         """The picks with the room spent on moves that gain accuracy, costliest first, and what they gain."""
         relaxation = self.relaxation
-        tiers, costs, moved = relaxation.tiers, relaxation.tiers.costs.tolist(), relaxation.picks.copy()
-        counts, gained = tiers.counts(moved), 0.0
+        costs, moved = self.tiers.costs.tolist(), relaxation.picks.copy()
+        counts, gained = self.tiers.counts(moved), 0.0
         capacity = spend(counts, costs) + relaxation.room
         for kind in sorted(self.kinds, key=lambda kind: costs[kind.start] - costs[kind.stop]):
             more = costs[kind.stop] - costs[kind.start]
@@ -146,14 +147,14 @@ def bundle_sizes(count: int, ways: int) -> list[int]:
 
 
 class _Builder:
-    def __init__(self, relaxation: Relaxation, kinds: list[Kind], limit: float) -> None:
-        self.dual_price, self.costs, self.limit = relaxation.dual_price, relaxation.tiers.costs, limit
+    def __init__(self, relaxation: Relaxation, tiers: Tiers, kinds: list[Kind], limit: float) -> None:
+        self.dual_price, self.costs, self.limit = relaxation.dual_price, tiers.costs, limit
         self.items, rows = np.unique(np.concatenate([kind.items for kind in kinds]), return_inverse=True)
         self.starts = relaxation.picks[self.items]
-        self.gains = _gains(relaxation, kinds, rows, self.items.size)
+        self.gains = _gains(tiers, kinds, rows, self.items.size)
         self.units, self.room = whole_money(relaxation, self.costs, self.items.size)
         # Gains that differ by less than this are alike: far below what counts as an improvement.
-        self.quantum = max(PROOF_TOLERANCE / 100 * relaxation.value / relaxation.tiers.items, 1e-300)
+        self.quantum = max(PROOF_TOLERANCE / 100 * relaxation.value / tiers.items, 1e-300)
 
     def build(self) -> Core:
         levels = [*self._single_levels(), *self._several_levels()]
@@ -223,9 +224,9 @@ class _Builder:
             yield order_key(int(np.abs(shift).max()), least, size), level
 
 
-def _gains(relaxation: Relaxation, kinds: list[Kind], rows: NDArray[np.intp], items: int) -> FloatArray:
+def _gains(tiers: Tiers, kinds: list[Kind], rows: NDArray[np.intp], items: int) -> FloatArray:
     """(items, tiers) accuracy gained by each possible move, -inf for the others."""
-    columns = relaxation.tiers.columns
+    columns = tiers.columns
     gains = np.full((items, len(columns)), -np.inf)
     begin = 0
     for kind in kinds:

@@ -7,7 +7,6 @@ choosing for more than those is an error, not a silent overrun of the base's pri
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,7 +63,7 @@ class OnlineSelector:
     def __init__(
         self,
         costs: ArrayLike,
-        base: Base | Sequence[int],
+        base: Base,
         budget: float,
         items: int,
         price: float,
@@ -150,10 +149,10 @@ class OnlineSelector:
             self._refresh_dual_price()
             size = self._reprice_every - self._seen % self._reprice_every if self._reprice else len(table)
             part = table[start : start + size]
-            alike = own is None
-            blocks.append(
-                self._choose_alike(part) if alike else self._choose_own(part, own[start : start + size])
-            )
+            if own is None:
+                blocks.append(self._choose_alike(part))
+            else:
+                blocks.append(self._choose_own(part, own[start : start + size]))
             start += size
         return np.concatenate(blocks)
 

@@ -46,7 +46,7 @@ PROOF_TOLERANCE = 1e-12
 IntArray = NDArray[np.int64]
 
 
-def base_list(base: Base | Sequence[int]) -> list[int]:
+def base_list(base: Base) -> list[int]:
     """The services that every item pays: one, several or none."""
     if base is None:
         return []
@@ -83,7 +83,7 @@ def chosen(table: NDArray[Any], choices: NDArray[np.integer]) -> NDArray[Any]:
     return np.take_along_axis(table, choices[:, None], axis=1)[:, 0]
 
 
-def mean_cost(choices: NDArray[np.integer], costs: FloatArray, base: Base | Sequence[int]) -> float:
+def mean_cost(choices: NDArray[np.integer], costs: FloatArray, base: Base) -> float:
     """Mean cost of an item, at (K,) or (N, K) costs: the base for every one, the chosen service beside it."""
     return mean_base_cost(costs, base) + spend_of(choices, addon_costs(costs, base)) / choices.size
 

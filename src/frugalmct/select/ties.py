@@ -32,7 +32,9 @@ def take_ties(tiers: AnyTiers, found: PricedPicks, capacity: float) -> Ties:
     """
     if found.dual_price == 0:
         return Ties(found.picks, found.spend, 0.0)
-    return (_take_shared if isinstance(tiers, Tiers) else _take_per_item)(tiers, found, capacity)
+    if isinstance(tiers, Tiers):
+        return _take_shared(tiers, found, capacity)
+    return _take_per_item(tiers, found, capacity)
 
 
 def first_tied(tiers: AnyTiers, picks: Picks, dual_price: float) -> int | None:
