@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ TYPE_DIMENSIONS = 16
 NGRAM_SIZES = (2, 3, 4)
 BLOCK = 4096
 
-Matrix = csr_matrix | NDArray[np.float32]
+Matrix: TypeAlias = csr_matrix | NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from frugalmct.sparse import overlap_sizes, set_sizes
 Sizes = NDArray[np.int64]
 
 
-def _ratio(part: NDArray, whole: NDArray) -> NDArray[np.float64]:
+def _ratio(part: np.ndarray, whole: np.ndarray) -> NDArray[np.float64]:
     """part / whole, and 1 where there was nothing to get wrong (0 / 0)."""
     return np.divide(part, whole, out=np.ones(np.broadcast(part, whole).shape), where=whole > 0)
 

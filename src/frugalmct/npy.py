@@ -3,7 +3,7 @@
 import math
 import re
 import struct
-from typing import BinaryIO, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -33,7 +33,7 @@ class Declared(NamedTuple):
     columns_first: bool
 
 
-def declared_in(name: str, stream: BinaryIO, size: int) -> Declared:
+def declared_in(name: str, stream: IO[bytes], size: int) -> Declared:
     """Type and shape, which must account for every byte of the member."""
     start = stream.read(len(NPY_START) + 2)
     if len(start) != len(NPY_START) + 2 or not start.startswith(NPY_START):
@@ -66,9 +66,9 @@ def check_declared(name: str, declared: Declared, dtype: DTypeLike | None, shape
         raise FrugalError(f"{name} has shape {declared.shape} where {wanted} was expected")
 
 
-def fill(values: np.ndarray, stream: BinaryIO) -> None:
+def fill(values: np.ndarray, stream: IO[bytes]) -> None:
     """Reads the values; zipfile compares the checksum with the last of them."""
-    order = "F" if values.ndim > 1 and not values.flags.c_contiguous else "C"
+    order: Literal["F", "C"] = "F" if values.ndim > 1 and not values.flags.c_contiguous else "C"
     flat = values.reshape(-1, order=order).view(np.uint8)
     done = 0
     while done < len(flat):

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
+Rows = Sequence[int] | NDArray[np.int64]
+"""Which items, by number."""
+
 
 def label_matrix(indptr: ArrayLike, indices: ArrayLike, scores: ArrayLike | None, labels: int) -> csr_matrix:
     """A CSR matrix with sorted indices; scores default to 1."""
@@ -46,6 +49,6 @@ def overlap_sizes(left: csr_matrix, right: csr_matrix) -> NDArray[np.int64]:
     return np.asarray(ones_left.multiply(ones_right).sum(axis=1)).ravel().astype(np.int64)
 
 
-def take_rows(matrix: csr_matrix, rows: Sequence[int] | NDArray[np.int64]) -> csr_matrix:
+def take_rows(matrix: csr_matrix, rows: Rows) -> csr_matrix:
     """Rows in the given order, stored zeros kept."""
     return sorted_labels(matrix[rows])

@@ -4,7 +4,7 @@ The weights and the reduction are fitted on training items (scikit-learn's TF-ID
 as two plain arrays; what a text's columns are depends on that text and on these alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ class TextMap:
     axes: NDArray[np.float32]
 
     @classmethod
-    def fit(cls, texts: Sequence[str], seed: int = 0) -> "TextMap":
+    def fit(cls, texts: Iterable[str], seed: int = 0) -> "TextMap":
         from sklearn.decomposition import TruncatedSVD
 
         texts = list(texts)[:ENOUGH_TEXTS]
@@ -46,7 +46,7 @@ class TextMap:
     def columns(self) -> int:
         return len(self.axes) + len(COUNTS)
 
-    def table(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def table(self, texts: Iterable[str]) -> NDArray[np.float32]:
         """(texts, columns)."""
         texts = list(texts)
         reduced = np.asarray(_weighted(_grams(texts), self.rarity) @ self.axes.T)

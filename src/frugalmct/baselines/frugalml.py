@@ -89,7 +89,7 @@ class FrugalML:
     def __init__(self, base: int | None = None) -> None:
         self.base = base
         self._bases: tuple[int, ...] = ()
-        self._costs: FloatArray | None = None
+        self._costs: FloatArray = np.empty(0)
         self._hull: Hull | None = None
 
     def fit(

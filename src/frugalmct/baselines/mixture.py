@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +44,8 @@ def best_base_mix(
     bases = [base_index("best_base_mix", base, costs.size) for base in mean_accuracy]
     if not bases:
         raise FrugalError("best_base_mix: mean_accuracy has no base; give the means of at least one.")
-    means = accuracy_table("best_base_mix", list(mean_accuracy.values()), services=costs.size)
+    rows: Any = list(mean_accuracy.values())  # of equal length, or it is said
+    means = accuracy_table("best_base_mix", rows, services=costs.size)
     totals = np.concatenate([costs[base] + addon_costs(costs, base) for base in bases])
     chosen = best_mix("best_base_mix", means.ravel(), totals, budget, items, seed)
     place, addon = np.divmod(chosen, costs.size)

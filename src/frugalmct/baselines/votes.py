@@ -17,6 +17,8 @@ from frugalmct.sparse import entry_keys, label_matrix, set_sizes
 
 HALF = 0.5
 
+UNFITTED = "The weighted majority vote has not been fitted; call fit first."
+
 GRID = 100
 """Steps of the weighted vote's threshold: sums of scores spread finer than the combiner's tenths."""
 
@@ -69,12 +71,14 @@ class WeightedMajorityVote:
     def answer(self, market: LabelMarket) -> csr_matrix:
         """The accepted labels with their scores; the market's truth is not looked at."""
         scores = self.label_scores(market)
+        if self.threshold is None:
+            raise FrugalError(UNFITTED)
         return _accepted(scores, self.threshold, self.labels_per_item)
 
     def label_scores(self, market: LabelMarket) -> csr_matrix:
         """Every label that any service gives, with its weighted mean score."""
         if self.weights is None:
-            raise FrugalError("The weighted majority vote has not been fitted; call fit first.")
+            raise FrugalError(UNFITTED)
         if len(market.services) != self.weights.size:
             raise FrugalError(
                 f"Market {market.name} has {len(market.services)} services, but the weighted vote learnt "

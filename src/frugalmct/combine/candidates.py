@@ -96,7 +96,7 @@ class Candidates:
         """0, 1, 2, ... within each item: the ranks of candidates in any `order`."""
         return np.arange(len(self)) - self.starts[self.rows]
 
-    def highest(self, values: NDArray) -> NDArray:
+    def highest(self, values: np.ndarray) -> np.ndarray:
         """(items, ...): the highest of each item's values, which lie together; 0 where it has none."""
         highest = np.zeros((self.items, *values.shape[1:]), dtype=values.dtype)
         some = np.diff(self.starts) > 0
@@ -104,9 +104,9 @@ class Candidates:
             highest[some] = np.maximum.reduceat(values, self.starts[:-1][some])
         return highest
 
-    def sums(self, values: NDArray) -> NDArray[np.float64]:
+    def sums(self, values: np.ndarray) -> NDArray[np.float64]:
         """(items,): the sum of a number over each item's candidates."""
-        return np.bincount(self.rows, weights=values, minlength=self.items)
+        return np.bincount(self.rows, weights=values, minlength=self.items).astype(np.float64, copy=False)
 
     def columns(self) -> NDArray[np.float32]:
         """What is known of a candidate but which label it is: scores, margins, counts and agreement."""

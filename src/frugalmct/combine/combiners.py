@@ -125,7 +125,7 @@ def fit_combiners(
     """
     if not 0 <= base < len(scores):
         raise FrugalError(f"fit_combiners: base {base} is not one of the {len(scores)} services.")
-    options = {"labels_per_item": labels_per_item, "abstain": abstain}
+    options: dict[str, Any] = {"labels_per_item": labels_per_item, "abstain": abstain}
     found = [search(truth, scores[base], addon_scores, metric, grid, **options) for addon_scores in scores]
     return Combiners(
         base=base,

@@ -92,7 +92,7 @@ class Ranked:
         total = running[candidates.starts[1:]][candidates.rows] - before
         return cls(candidates, order, likely, candidates.places + 1, running[1:] - before, total)
 
-    def unsorted(self, values: NDArray) -> NDArray:
+    def unsorted(self, values: np.ndarray) -> np.ndarray:
         """Values of the candidates in this order, in their own."""
         out = np.empty_like(values)
         out[self.order] = values

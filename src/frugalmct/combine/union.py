@@ -87,7 +87,7 @@ class Union:
         return matrix
 
 
-def _spread(values: NDArray, places: NDArray[np.int64], length: int) -> NDArray[np.float64]:
+def _spread(values: np.ndarray, places: NDArray[np.int64], length: int) -> NDArray[np.float64]:
     out = np.zeros(length)
     out[places] = values
     return out

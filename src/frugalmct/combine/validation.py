@@ -66,8 +66,8 @@ def _searched(
     sums = []
     for number in numbers:
         rows = np.flatnonzero(fold == number)
-        own = (take_rows(matrix, rows) for matrix in matrices)
-        sums.append(len(rows) * mean_metric(*own, metric, grid, weights=weights, **options))
+        truly, base, addon = (take_rows(matrix, rows) for matrix in matrices)
+        sums.append(len(rows) * mean_metric(truly, base, addon, metric, grid, weights=weights, **options))
     total, thresholds = np.sum(sums, axis=0), grid_steps(grid)
     for number, own in zip(numbers, sums, strict=True):
         chosen = best_of((total - own).round(9), weights, thresholds)

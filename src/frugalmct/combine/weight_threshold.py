@@ -130,7 +130,7 @@ def mean_metric(
     return np.array(surface)
 
 
-def _survivors(rows: NDArray, survived: NDArray, items: int, thresholds: int) -> NDArray[np.int64]:
+def _survivors(rows: np.ndarray, survived: np.ndarray, items: int, thresholds: int) -> NDArray[np.int64]:
     """(items, thresholds): how many labels pass each; `survived` is how many thresholds each label passes."""
     bins = thresholds + 1
     counts = np.bincount(rows * bins + survived, minlength=items * bins).reshape(items, bins)

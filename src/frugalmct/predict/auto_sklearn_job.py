@@ -14,6 +14,7 @@ import pickle
 import shlex
 import sys
 from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -26,18 +27,18 @@ FOLDS = 2
 LEAST_SECONDS = 30 * FOLDS
 
 
-def main(command, place):
+def main(command: str, place: str) -> None:
     COMMANDS[command](Path(place))
 
 
-def introduce(file):
+def introduce(file: Path) -> None:
     """Only what has shown that it is the right interpreter gets a launcher."""
     check_interpreter()
     file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
     file.chmod(0o755)
 
 
-def fit(folder):
+def fit(folder: Path) -> None:
     """A search for each fold, on all the others: each item is estimated by what has not seen it."""
     autosklearn = check_interpreter()
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
@@ -55,7 +56,9 @@ def fit(folder):
         pickle.dump(found, handle)
 
 
-def search(autosklearn, features, accuracy, request, folder):
+def search(
+    autosklearn: Any, features: Any, accuracy: np.ndarray, request: dict[str, Any], folder: Path
+) -> Any:
     """An ensemble found in its share of the seconds."""
     seconds = request["seconds"] // FOLDS
     model = autosklearn.regression.AutoSklearnRegressor(
@@ -84,11 +87,11 @@ def search(autosklearn, features, accuracy, request, folder):
     return model
 
 
-def predicted(model, items):
+def predicted(model: Any, items: Any) -> np.ndarray:
     return 2 * model.predict(items).reshape(items.shape[0], -1) - 0.5
 
 
-def estimate(folder):
+def estimate(folder: Path) -> None:
     check_interpreter()
     with (folder / "models.pkl").open("rb") as handle:
         found = pickle.load(handle)
@@ -97,7 +100,7 @@ def estimate(folder):
     np.savez(folder / "estimates.npz", estimates=sum(predicted(model, items) for model in found) / len(found))
 
 
-def check_interpreter():
+def check_interpreter() -> Any:
     """auto-sklearn, if this is the Python it runs on and the release that was tried."""
     found = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] != PYTHON:
@@ -115,19 +118,19 @@ def check_interpreter():
     return autosklearn
 
 
-def tell(sentence):
+def tell(sentence: str) -> NoReturn:
     print(sentence, file=sys.stderr)
     sys.exit(SAID)
 
 
-def pack(table):
+def pack(table: Any) -> dict[str, Any]:
     """A table as plain arrays, a sparse one as the three of CSR and its shape."""
     if not issparse(table):
         return {"table": table}
     return {"data": table.data, "indices": table.indices, "indptr": table.indptr, "shape": table.shape}
 
 
-def unpack(arrays):
+def unpack(arrays: Any) -> Any:
     if "table" in arrays:
         return arrays["table"]
     parts = (arrays["data"], arrays["indices"], arrays["indptr"])

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix, issparse
 from frugalmct.errors import FrugalError
 
 Estimates = NDArray[np.float64]
-Matrix = csr_matrix | NDArray[np.float32]
+Matrix: TypeAlias = csr_matrix | NDArray[np.float32]
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
@@ -124,9 +124,9 @@ class Predictor(ABC):
         """Takes over what `_state` gave, and raises FrugalError unless every value is one it could give."""
 
 
-def checked_features(features: Matrix) -> Matrix:
+def checked_features(given: Any) -> Matrix:
     """CSR or a dense float32 table, finite throughout."""
-    features = features.tocsr() if issparse(features) else _table("Features", features, np.float32)
+    features: Matrix = given.tocsr() if issparse(given) else _table("Features", given, np.float32)
     if features.ndim != 2 or not features.shape[1]:
         raise FrugalError(f"Features have shape {features.shape}; they must be items x columns.")
     values = features.data if issparse(features) else features

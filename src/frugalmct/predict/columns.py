@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from frugalmct.predict.base import Matrix
 
@@ -14,7 +13,7 @@ DENSE_CELLS = 1 << 27
 
 def fullest_columns(features: Matrix, max_columns: int) -> tuple[NDArray[np.int64], Matrix]:
     """Which columns to learn from, and their table: of a sparse one the fullest, dense where that fits."""
-    if not issparse(features):
+    if isinstance(features, np.ndarray):
         return np.arange(features.shape[1]), features
     filled = np.bincount(features.indices[features.data != 0], minlength=features.shape[1])
     columns = np.sort(np.argsort(-filled, kind="stable")[:max_columns])

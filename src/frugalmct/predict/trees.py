@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from frugalmct.errors import FrugalError
 from frugalmct.predict.base import Estimates, Matrix
@@ -61,8 +60,8 @@ class Forest:
             inner = np.flatnonzero(~leaf)
             if np.any(tree.children_left[inner] != inner + 1):
                 raise AssertionError("scikit-learn no longer stores trees in depth-first order")
-            right = np.where(leaf, leaves + np.cumsum(leaf) - 1, nodes + tree.children_right)
-            parts.append((nodes, np.where(leaf, LEAF, tree.feature), tree.threshold, right, tree.value[leaf]))
+            after = np.where(leaf, leaves + np.cumsum(leaf) - 1, nodes + tree.children_right)
+            parts.append((nodes, np.where(leaf, LEAF, tree.feature), tree.threshold, after, tree.value[leaf]))
             nodes, leaves = nodes + len(leaf), leaves + int(leaf.sum())
         roots, feature, threshold, right, values = zip(*parts, strict=True)
         return cls(
@@ -82,7 +81,9 @@ class Forest:
         Boosted trees add up where a forest's are averaged: each leaf holds its value times the number of
         trees, for its own service, and 0 for the others.
         """
-        roots, nodes, values = [], [], []
+        roots: list[int] = []
+        nodes: list[tuple[int, float, int]] = []
+        values: list[tuple[int, float]] = []
         for service, booster in enumerate(boosters):
             for tree in booster.dump_model()["tree_info"]:
                 roots.append(len(nodes))
@@ -118,7 +119,9 @@ class Forest:
         return np.concatenate(parts) if parts else np.zeros((0, self.values.shape[1]))
 
     def _estimate_block(self, block: Matrix) -> Estimates:
-        table = np.ascontiguousarray(block.toarray() if issparse(block) else block, dtype=np.float32)
+        table = np.ascontiguousarray(
+            block if isinstance(block, np.ndarray) else block.toarray(), dtype=np.float32
+        )
         total = np.zeros((len(table), self.values.shape[1]))
         # One tree after the other, so that an item's sum is the same whichever items are beside it.
         for leaves in self._leaves_found(table) if self.grown else self._leaves_walked(table):
@@ -186,7 +189,7 @@ class Forest:
 
         Leaves hold accuracies, unless the trees are `boosted`: then they hold parts of them.
         """
-        parts = {name: np.asarray(arrays[name]) for name in TYPES}
+        parts: dict[str, Any] = {name: np.asarray(arrays[name]) for name in TYPES}
         for name, part in parts.items():
             if part.dtype != TYPES[name] or part.ndim != (2 if name == "values" else 1) or not part.size:
                 raise FrugalError(f"{name} holds {part.dtype} of shape {part.shape}")
