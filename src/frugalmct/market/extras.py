@@ -48,7 +48,7 @@ class Extras:
         numbers = None if self.answer_numbers is None else self.answer_numbers[service]
         return replace(answered, numbers=numbers, cost=None if self.costs is None else self.costs[:, service])
 
-    def subset(self, rows: NDArray) -> "Extras":
+    def subset(self, rows: np.ndarray) -> "Extras":
         numbers = self.answer_numbers
         return Extras(
             None if self.costs is None else self.costs[rows],

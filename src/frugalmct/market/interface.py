@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,6 +127,10 @@ class Market(ABC):
         """The market with only these services, in this order."""
 
     @abstractmethod
+    def with_prices(self, prices: NDArray[np.float64]) -> Self:
+        """The market at other (services,) prices."""
+
+    @abstractmethod
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Plain arrays of all that the header of a market file does not hold."""
 
@@ -137,7 +141,7 @@ class Market(ABC):
 
     def save(self, path: str | Path, *, compress: bool = False) -> None:
         """One `.npz` of plain arrays; uncompressed loads fastest, compressed is several times smaller."""
-        header = {
+        header: dict[str, Any] = {
             "format": FORMAT,
             "kind": self.kind,
             "name": self.name,
@@ -147,7 +151,7 @@ class Market(ABC):
         }
         if self.settings != NOTHING_SAID:
             header["settings"] = self.settings.to_dict()
-        arrays = {
+        arrays: dict[str, Any] = {
             "header": pack_bytes(json.dumps(header)),
             "prices": np.asarray(self.prices, dtype=np.float64),
         }

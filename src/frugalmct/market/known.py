@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from frugalmct.errors import FrugalError
-from frugalmct.sparse import label_matrix, take_rows
+from frugalmct.sparse import Rows, label_matrix, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,12 @@ class Answered:
             None if cost is None else np.asarray(cost, dtype=np.float64),
         )
 
-    def rows(self, rows: ArrayLike) -> "Answered":
+    @property
+    def vocabulary(self) -> NDArray[np.str_]:
+        """The names of the columns of `scores`; none where answers are not labels."""
+        return np.zeros(0, dtype=np.str_) if self.labels is None else self.labels
+
+    def rows(self, rows: Rows) -> "Answered":
         return Answered(
             None if self.scores is None else take_rows(self.scores, rows),
             self.labels,
@@ -91,7 +96,9 @@ def label_sets(answers: Sequence[Sequence[tuple[str, float]]]) -> tuple[csr_matr
     """Plain answers, `[[("car", 0.9)], []]`, as a matrix and the names of its columns; a label given twice
     counts with its highest score."""
     columns: dict[str, int] = {}
-    starts, indices, scores = [0], [], []
+    starts: list[int] = [0]
+    indices: list[int] = []
+    scores: list[float] = []
     for answer in answers:
         best: dict[int, float] = {}
         for label, score in answer:

@@ -134,6 +134,9 @@ class LabelMarket(Market):
             extras=self.extras.with_services(keep),
         )
 
+    def with_prices(self, prices: NDArray[np.float64]) -> "LabelMarket":
+        return replace(self, prices=prices)
+
     def true_label_counts(self) -> tuple[int, int, int]:
         """Items, true labels over all of them, and the most of any."""
         return len(self), int(self.truth.nnz), int(set_sizes(self.truth).max(initial=0))

@@ -65,20 +65,20 @@ class QualityMarket(Market):
     def answered(self, service: int) -> Answered:
         return Answered()
 
-    def choice_accuracy(self, combiners: "Combiners | None" = None, metric: str = "accuracy") -> NDArray:
+    def choice_accuracy(self, combiners: "Combiners | None" = None, metric: str = "accuracy") -> np.ndarray:
         return self.quality
 
     def service_accuracy(self, metric: str = "accuracy") -> NDArray[np.float64]:
         return self.quality
 
     def subset(self, rows: ArrayLike) -> "QualityMarket":
-        rows = np.arange(len(self))[np.asarray(rows) if np.size(rows) else np.zeros(0, np.int64)]
+        which = np.arange(len(self))[np.asarray(rows) if np.size(rows) else np.zeros(0, np.int64)]
         return replace(
             self,
-            items=self.items[rows],
-            quality=self.quality[rows],
-            features=None if self.features is None else self.features[rows],
-            extras=self.extras.subset(rows),
+            items=self.items[which],
+            quality=self.quality[which],
+            features=None if self.features is None else self.features[which],
+            extras=self.extras.subset(which),
         )
 
     def with_services(self, services: Sequence[str]) -> "QualityMarket":
@@ -90,6 +90,9 @@ class QualityMarket(Market):
             quality=self.quality[:, keep],
             extras=self.extras.with_services(keep),
         )
+
+    def with_prices(self, prices: NDArray[np.float64]) -> "QualityMarket":
+        return replace(self, prices=prices)
 
     def statistics(self) -> dict[str, Any]:
         """What there is, and what each service achieves alone."""

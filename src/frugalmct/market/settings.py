@@ -59,7 +59,7 @@ class MarketSettings:
     @classmethod
     def from_dict(cls, values: Any) -> "MarketSettings":
         fields = Fields("what it was made with", values)
-        found = {
+        found: dict[str, Any] = {
             "labels_per_item": fields.optional_whole("labels_per_item", least=1),
             "metric": fields.optional_text("metric"),
             "features": fields.optional_text("features"),

@@ -160,8 +160,8 @@ class AnswerFeatures:
 
     def __init__(self, services: Services, faults: Faults) -> None:
         self.services, self.faults = services, faults
-        self.counts: dict[str, int] | None = None
-        self.values: dict[str, array] = {}
+        self.counts: dict[str, int] = {}
+        self.values: dict[str, array[float]] = {}
         self._line = 0
 
     def read(self, value: Any) -> None:
@@ -172,8 +172,8 @@ class AnswerFeatures:
             )
             return
         self.services.refuse_unknown(value)
-        if self.counts is None:
-            self.counts, self._line = {}, self.faults.line
+        if not self._line:
+            self._line = self.faults.line
         for service in [*self.counts, *(name for name in value if name not in self.counts)]:
             self._read_service(service, value)
 

@@ -17,6 +17,7 @@ A label repeated in one answer counts once, with its highest score.
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,7 @@ def _answers(path: Path, names: Mapping[str, int], labels_of: LabelsOf) -> Itera
 
 
 def _text(entry: Any, path: Path, item: str) -> str:
-    text = entry.get("transcription") if isinstance(entry, dict) else entry
+    text: Any = entry.get("transcription") if isinstance(entry, dict) else entry
     if fault := text_fault(text):
         raise FrugalError(f"{path}, item {shown(item)}: a label {fault}")
     return text
@@ -162,5 +163,5 @@ def _content(path: Path) -> str:
             with archive.open(members[0]) as member:
                 return decoded(member.read(MAX_FILE_BYTES + 1), path)
     # An encrypted zip, or one packed in a way that Python does not know, is a RuntimeError.
-    except (zipfile.BadZipFile, OSError, EOFError, zipfile.zlib.error, RuntimeError) as error:
+    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, RuntimeError) as error:
         raise FrugalError(f"{path}: is not a readable zip ({error}); get the file anew.") from None

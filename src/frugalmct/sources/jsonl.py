@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
+from frugalmct.market import LabelMarket, Market, QualityMarket
 from frugalmct.sources.columns import MAX_FEATURE as MAX_FEATURE
 from frugalmct.sources.faults import MAX_COUNTED, Problem
 from frugalmct.sources.lines import MAX_LINE_BYTES, Swollen, lines, opened
@@ -71,7 +71,7 @@ def load(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: float = 1
 
 def read_jsonl(
     path: str | Path, prices: Mapping[str, float] | None = None, *, name: str = "", task: str = ""
-) -> Market:
+) -> LabelMarket | QualityMarket:
     """The market in a file; a file with anything wrong raises `DataProblems`.
 
     `prices` says which services there must be and in which order. Without it the services are those of the

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from frugalmct.arrays import text_array
 from frugalmct.errors import listed
-from frugalmct.market import Extras, LabelMarket, Market, QualityMarket, text_column
+from frugalmct.market import Extras, LabelMarket, QualityMarket, text_column
 from frugalmct.sources.columns import AnswerFeatures, Answers, Costs, ServiceNumbers, Texts, feature_fault
 from frugalmct.sources.faults import Faults
 from frugalmct.sources.reading import sorted_vocabulary
@@ -71,7 +71,7 @@ class Records:
             else:
                 self.faults.add(f"the key '{key}' is missing; an item has {listed(required)}.")
         for key, check in self._optional.items():
-            self._read_optional(key, check, record)
+            self._read_optional(key, check, record, *self._first)
         self._read_features(record)
 
     def _keys_of(self, record: Mapping[str, Any]) -> dict[str, Callable[[Any], None]]:
@@ -97,8 +97,10 @@ class Records:
         else:
             self.ids[value] = self.faults.line
 
-    def _read_optional(self, key: str, check: Callable[[Any], None], record: Mapping[str, Any]) -> None:
-        line, given = self._first
+    def _read_optional(
+        self, key: str, check: Callable[[Any], None], record: Mapping[str, Any], line: int, given: set[str]
+    ) -> None:
+        """line: the first, which has the keys `given`."""
         if (key in record) != (key in given):
             here, there = ("given", "not") if key in record else ("missing", "given")
             self.faults.add(
@@ -122,9 +124,9 @@ class Records:
             )
         self.features.extend(values)
 
-    def market(self, name: str, task: str, prices: Mapping[str, float]) -> Market:
+    def market(self, name: str, task: str, prices: Mapping[str, float]) -> LabelMarket | QualityMarket:
         items, extras = len(self.ids), self._extras()
-        shared = {
+        shared: dict[str, Any] = {
             "name": name,
             "task": task,
             "items": text_array("the ids", list(self.ids)),

@@ -33,9 +33,9 @@ FREE_MODEL_OF_TASK = {"STR": "PP-OCR"}
 
 
 class Service(NamedTuple):
-    """A row of `meta.csv`; its files are `Model<index>_<what>.txt`."""
+    """A row of `meta.csv`; its files are `Model<number>_<what>.txt`."""
 
-    index: int
+    number: int
     name: str
 
     def known_as(self, task: str) -> set[str]:
@@ -121,7 +121,7 @@ def find_services(folder: Path, wanted: Iterable[str], task: str) -> dict[str, i
     known = services_in(folder)
     found = {}
     for name in wanted:
-        index = next((service.index for service in known if name.casefold() in service.known_as(task)), None)
+        index = next((service.number for service in known if name.casefold() in service.known_as(task)), None)
         if index is None:
             names = [service.name for service in known]
             raise FrugalError(f"{folder / META}: has no service '{name}'; its services: {listed(names)}.")
