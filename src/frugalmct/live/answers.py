@@ -31,7 +31,7 @@ def checked_answer(answer: Any) -> Labels:
         label, score = pair
         if fault := text_fault(label):
             raise Nonsense(f"a label {fault.rstrip('.')}")
-        if isinstance(score, bool) or not isinstance(score, Real) or not 0 <= score <= 1:
+        if isinstance(score, bool) or not isinstance(score, Real) or not 0 <= float(score) <= 1:
             raise Nonsense(f"the score of {label!r} is {shown(score)}; a number in [0, 1] was expected")
         found[label] = max(float(score), found.get(label, 0.0))
     return found

@@ -64,11 +64,11 @@ class Asking:
         steps = self._conversation(item, id, features)
         step, result = _advance(steps, None)
         while result is None:
-            if isinstance(step, _Pause):
-                time.sleep(step.seconds)
-                outcome = None
-            else:
+            outcome = None
+            if isinstance(step, _Call):
                 outcome = _outcome(step, ask, item)
+            elif step is not None:
+                time.sleep(step.seconds)
             step, result = _advance(steps, outcome)
         return result
 
@@ -133,7 +133,7 @@ class Asking:
             self.decide(ticket, {service: answer})
         return self.close(ticket)
 
-    async def _away(self, work: Callable, *arguments: Any) -> Any:
+    async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """In another thread where a database has to be waited for, else here."""
         return await asyncio.to_thread(work, *arguments) if self.shared else work(*arguments)
 

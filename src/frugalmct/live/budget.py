@@ -55,6 +55,9 @@ class Budget:
     time_zone: str = "UTC"
     kind: str = field(init=False)
     nano: int = field(init=False)
+    _zone: tzinfo = field(init=False, repr=False, compare=False)
+    _began: datetime | None = field(init=False, repr=False, compare=False)
+    _opens: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         given = [kind for kind in KINDS if getattr(self, kind) is not None]

@@ -5,11 +5,12 @@ Money is reserved before a service is named, and settled in the step that reserv
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from frugalmct.live.answers import Labels
 from frugalmct.live.breaker import Breaker
 from frugalmct.live.course import Course
+from frugalmct.live.ledger import Ledger
+from frugalmct.live.purse import Purse
 from frugalmct.live.records import Reservation, State, Wish
 from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import OutOfMoney, Ticket
@@ -25,7 +26,7 @@ class Choosing:
     strategy: Strategy
     course: Course
     breaker: Breaker
-    money: Any
+    money: Ledger | Purse
     _single: SingleItems
     _state: State
     _clock: Callable[[], float]
@@ -71,15 +72,17 @@ class Choosing:
             made = [self.money.reserve(wish.amount, wish.service, wish.ticket)]
         else:
             made = self.money.exchange(reserve=wishes)
-        if None not in made:
-            return made
-        if partly := [one for one in made if one is not None]:
-            self.money.exchange(release=partly)
+        reserved = [one for one in made if one is not None]
+        if len(reserved) == len(made):
+            return reserved
+        if reserved:
+            self.money.exchange(release=reserved)
         return []
 
     def _after_answer(self, ticket: Ticket, service: str) -> None:
         """What comes next: the rest of the base, an add-on, or nobody."""
         paid = ticket.reservation
+        assert paid is not None  # who answered was asked, and paid for
         ticket.cost += paid.amount
         if ticket.waiting:
             self.money.settle(paid)
@@ -96,17 +99,18 @@ class Choosing:
     def _estimate_first(self, ticket: Ticket) -> None:
         """What to expect once the base has answered; where it is several services, some of them."""
         base, last = ticket.base, ticket.paid
-        ticket.estimates = ticket.latest = self._single.estimate(
-            base, self._by_number(ticket), ticket.features
-        )
-        ticket.expected = float(ticket.estimates[base[0]])
+        assert last is not None  # it was paid for before it was asked
+        row = self._single.estimate(base, self._by_number(ticket), ticket.features)
+        ticket.estimates = ticket.latest = row
+        ticket.expected = float(row[base[0]])
         ticket.dual_price = self.course.dual_price(base, last.left_nano, self._items_left(last.items))
 
     def _estimate_on(self, ticket: Ticket, service: int) -> bool:
         """What to expect once an add-on has answered; whether a further one may be asked."""
-        stop = ticket.base[0]
-        ticket.expected = float(ticket.latest[service])
-        ticket.steps.append((service, ticket.expected, float(ticket.latest[stop])))
+        stop, before = ticket.base[0], ticket.latest
+        assert before is not None  # an add-on is asked for what was estimated of it
+        ticket.expected = float(before[service])
+        ticket.steps.append((service, ticket.expected, float(before[stop])))
         state = ticket.state(self.strategy.services)
         further = len(state) < len(ticket.base) + self.strategy.steps and state in self.strategy.models
         if not further or not ticket.base_answered(self.strategy.services):
@@ -145,6 +149,7 @@ class Choosing:
         """
         made, fallen_back = None, bool(ticket.failed)
         ticket.short, state = False, ticket.state(self.strategy.services)
+        assert ticket.latest is not None  # an add-on comes after the estimates
         for service in self.course.ranked(state, ticket.latest, ticket.dual_price):
             name = self._name(service)
             if service in state:
@@ -170,8 +175,8 @@ class Choosing:
     ) -> Reservation | None:
         """Others may have spent in between: what is left now must still pay for the bases to come."""
         wish = Wish(self.course.cost(service), self._name(service), ticket.key)
-        settle = [] if unsettled is None else [(unsettled, None)]
-        (made,) = self.money.exchange(settle=settle, reserve=[wish])
+        settled = [] if unsettled is None else [unsettled]
+        (made,) = self.money.exchange(settle=[(one, None) for one in settled], reserve=[wish])
         if made is None:
             ticket.short = True
         elif not self._leaves_enough(ticket, made):
@@ -192,6 +197,7 @@ class Choosing:
 
     def _ask_anyone(self, ticket: Ticket) -> None:
         made = None
+        assert ticket.estimates is not None  # as above
         for service in self.course.ranked(ticket.base, ticket.estimates, ticket.dual_price):
             name = self._name(service)
             if service not in ticket.base and name not in ticket.failed and self.breaker.allows(name):

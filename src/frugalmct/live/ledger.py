@@ -143,7 +143,9 @@ class Ledger(Books):
 
     def _reserve(self, connection: Any, wanted: Reservation, now: float, look: bool) -> Reservation | None:
         if look and (found := connection.execute(self._sql.FIND, {"key": wanted.id}).one_or_none()):
-            return Reservation(found.id, found.ticket, found.service, found.amount)
+            latest = connection.execute(self._sql.LATEST).one()
+            left = max(latest.money - latest.spent - latest.reserved, 0)
+            return Reservation(found.id, found.ticket, found.service, found.amount, left, latest.item_count)
         taken = self._take(connection, wanted, now)
         if taken is None:
             return None
@@ -163,7 +165,7 @@ class Ledger(Books):
             "reserved_at": now,
         }
 
-    def _take(self, connection: Any, wanted: Reservation, now: float) -> tuple | None:
+    def _take(self, connection: Any, wanted: Reservation, now: float) -> tuple[float, int, int] | None:
         """The period whose money was reserved, what it has left, its items; None when it has not enough."""
         taken = {"now": now, "amount": wanted.nano, "ticket": wanted.ticket}
         found = self._store.quick(connection, self._sql.TAKE, taken)
@@ -230,7 +232,7 @@ class Ledger(Books):
 
         def work(connection: Any, _: bool) -> int:
             closed = connection.execute(self._sql.WRITE_OFF, {"before": before, "at": now}).all()
-            sums = Counter()
+            sums: Counter[float] = Counter()
             for row in closed:
                 sums[row.period] += row.amount
             for period, amount in sums.items():

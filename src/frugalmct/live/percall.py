@@ -67,6 +67,7 @@ class _Item:
     key: str
     item: Mapping[str, Any]
     calls: dict[int, Call] = field(default_factory=dict)
+    paid: dict[int, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     cost: float = 0.0
 
@@ -97,11 +98,13 @@ class PerCallRouter:
         self.strategy, self.per, self._clock = loaded, float(per), clock
         if isinstance(ledger, str):
             ledger = Ledger.open(ledger, budget, clock=clock)
-        if ledger is None and budget is None:
-            raise FrugalError(
-                "PerCallRouter: no budget was given; give one, such as Budget(total=50, items=1000)."
-            )
-        self.money = ledger if ledger is not None else Purse(budget, clock)
+        if ledger is None:
+            if budget is None:
+                raise FrugalError(
+                    "PerCallRouter: no budget was given; give one, such as Budget(total=50, items=1000)."
+                )
+            ledger = Purse(budget, clock)
+        self.money = ledger
         self.plan = loaded.plan(self._planned() if plan is None else plan)
         self.model = loaded.models[self.plan.first]
         self.caps = loaded.checked_caps(caps)
@@ -175,7 +178,7 @@ class PerCallRouter:
             return False
         cost = float(self.strategy.prices[service]) if call.cost is None else float(call.cost)
         own.cost += self.money.settle(made, cost / self.per)
-        own.calls[service] = Call(call.answer, cost, call.features)
+        own.calls[service], own.paid[service] = call, cost
         return True
 
     def _reserve(self, own: _Item, service: int, estimate: float) -> Reservation:
@@ -204,7 +207,7 @@ class PerCallRouter:
         coming = self._coming(own)
         if coming is None:
             return self.plan.dual_price
-        paid = sum(call.cost for call in own.calls.values())
+        paid = sum(own.paid.values())
         return self.model.curve.at((self.money.state().left * self.per + paid) / (coming + 1))
 
     def _coming(self, own: _Item) -> float | None:
@@ -236,15 +239,18 @@ class PerCallRouter:
             1,
             None if text is None else text_column([str(text)]),
             None if features is None else np.array([features], dtype=np.float64),
-            {service: self._answered(service, call) for service, call in own.calls.items()},
+            {
+                service: self._answered(service, call, own.paid[service])
+                for service, call in own.calls.items()
+            },
         )
 
-    def _answered(self, service: int, call: Call) -> Answered:
+    def _answered(self, service: int, call: Call, cost: float) -> Answered:
         labelled = any(
             own.service == service and own.labels is not None for own in self.model.answers.services
         )
         numbers = None if call.features is None else [list(call.features)]
-        return Answered.of([call.answer] if labelled else None, numbers, [call.cost])
+        return Answered.of([call.answer] if labelled else None, numbers, [cost])
 
     def _result(self, own: _Item, choice: int, expected: float | None) -> PerCallResult:
         names = tuple(self.strategy.services[service] for service in own.calls)

@@ -104,8 +104,9 @@ class Purse:
         if latest is not None and now < latest.period.end:
             return None
         period = self.budget.period(now)
-        opens = period is not None and (latest is None or period.start > latest.period.start)
-        return _Account(period) if opens else None
+        if period is None or (latest is not None and period.start <= latest.period.start):
+            return None
+        return _Account(period)
 
     def _account(self, now: float) -> _Account | None:
         """The latest period."""

@@ -20,23 +20,23 @@ class Reservation:
     """Money kept for one call. `id` alone is enough to settle it, from any process.
 
     left_nano, items: the period's money still free and the items counted, right after this was reserved: what
-    pacing needs, without another look. None for a reservation found again by its key.
+    pacing needs, without another look. For one found again by its key: right after it was found.
     """
 
     id: str
     ticket: str
     service: str
     nano: int
-    left_nano: int | None = field(default=None, compare=False)
-    items: int | None = field(default=None, compare=False)
+    left_nano: int = field(default=0, compare=False)
+    items: int = field(default=0, compare=False)
 
     @property
     def amount(self) -> float:
         return from_nano(self.nano)
 
     @property
-    def left(self) -> float | None:
-        return None if self.left_nano is None else from_nano(self.left_nano)
+    def left(self) -> float:
+        return from_nano(self.left_nano)
 
 
 @dataclass(frozen=True)

@@ -152,11 +152,10 @@ class Router(Choosing, HealthReport, Asking):
     def try_again(self, ticket: Ticket, failure: str) -> bool:
         """Whether the service may be asked once more. A failed call that is charged is booked, and the next
         one must be paid for, too."""
-        service = ticket.ask
-        if not self._note_failure(service, failure):
+        service, spent = ticket.ask, ticket.reservation
+        if service is None or spent is None or not self._note_failure(service, failure):
             return False
         if self.breaker.patience_of(service).charges_failures:
-            spent = ticket.reservation
             ticket.cost += spent.amount
             (made,) = self.money.exchange(
                 settle=[(spent, None)], reserve=[Wish(spent.amount, service, ticket.key)]

@@ -83,7 +83,9 @@ class SingleItems:
             )
         return numbers
 
-    def _label_row(self, answer: Labels, numbers: Sequence[float] = ()) -> NDArray[np.float32]:
+    def _label_row(
+        self, answer: Labels, numbers: Sequence[float] | NDArray[np.float64] = ()
+    ) -> NDArray[np.float32]:
         """A score for every label learnt from, then the summary, then the item's own numbers, if any."""
         known = sorted((self._place[label], score) for label, score in answer.items() if label in self._place)
         start = len(self._labels)

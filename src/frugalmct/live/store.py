@@ -3,10 +3,10 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Executable, create_engine, event
+from sqlalchemy import Connection, Engine, Select, UpdateBase, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
@@ -14,6 +14,7 @@ from frugalmct.live import tables
 from frugalmct.live.records import LedgerError
 
 Result = TypeVar("Result")
+Statement = Select[Any] | UpdateBase
 
 ATTEMPTS = 5
 """How often a transaction is tried when the connection to the server breaks."""
@@ -36,7 +37,7 @@ class Store:
         self._compiled: dict[int, tuple[str, dict[str, Any], bool]] = {}
         self._reading = self._engine.execution_options(frugalmct_reading=True)
 
-    def _make_engine(self, durable: bool):
+    def _make_engine(self, durable: bool) -> Engine:
         try:
             if self._sqlite:
                 engine = create_engine(self.url, connect_args={"timeout": self._wait})
@@ -64,7 +65,7 @@ class Store:
     def read(self, work: Callable[[Connection, bool], Result]) -> Result:
         return self._run(self._reading, work, lock=False)
 
-    def _run(self, engine, work: Callable[[Connection, bool], Result], lock: bool) -> Result:
+    def _run(self, engine: Engine, work: Callable[[Connection, bool], Result], lock: bool) -> Result:
         self._after_fork()
         for attempt in range(ATTEMPTS):
             try:
@@ -79,7 +80,7 @@ class Store:
             time.sleep(0.05 * 4**attempt)
         raise AssertionError("unreachable")
 
-    def at_once(self, statement: Executable, values: dict[str, Any]) -> list[tuple] | None:
+    def at_once(self, statement: Statement, values: dict[str, Any]) -> Sequence[Any] | None:
         """A statement that is a transaction of its own; None when its outcome is not known.
 
         SQLite does nothing here: a transaction of several statements has no longer way to go there.
@@ -106,7 +107,7 @@ class Store:
             self._engine.dispose(close=False)
             self._pid = os.getpid()
 
-    def quick(self, connection: Connection, statement: Executable, values: dict[str, Any]) -> list[tuple]:
+    def quick(self, connection: Connection, statement: Statement, values: dict[str, Any]) -> Sequence[Any]:
         """Runs a statement with values for all its parameters, four times as fast as `connection.execute`.
 
         The statement is compiled once and handed to the driver, for those few that every call needs.
@@ -128,8 +129,9 @@ class Store:
         finally:
             cursor.close()
 
-    def _compile(self, statement: Executable) -> tuple[str, dict[str, Any], bool]:
-        by_name = type(self._dialect)(paramstyle="named" if self._sqlite else "pyformat")
+    def _compile(self, statement: Statement) -> tuple[str, dict[str, Any], bool]:
+        dialect: Any = type(self._dialect)  # each takes it; what they have in common does not say so
+        by_name = dialect(paramstyle="named" if self._sqlite else "pyformat")
         compiled = statement.compile(dialect=by_name)
         fixed = {name: value for name, value in compiled.params.items() if value is not None}
         answers = bool(statement.is_select or compiled.effective_returning)
@@ -245,7 +247,7 @@ def _postgres_settings(durable: bool, wait: float) -> Callable[[Any, object], No
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    link = connection.connection.dbapi_connection
+    link: Any = connection.connection.dbapi_connection  # SQLite's own, which executes by itself
     # IMMEDIATE: a writer takes its turn before it reads, so what it has read still holds when it writes.
     reading = connection.get_execution_options().get("frugalmct_reading", False)
     try:

@@ -1,5 +1,7 @@
 """The ledger's tables and every statement that is sent to them; needs SQLAlchemy (extra `live`)."""
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
@@ -112,7 +114,7 @@ TAKE = (
 
 RECORD = insert(CALLS)
 FIND = select(CALLS).where(CALLS.c.id == bindparam("key"))
-_CLOSED = {"state": bindparam("to_state"), "closed_at": bindparam("at")}
+_CLOSED: dict[str, Any] = {"state": bindparam("to_state"), "closed_at": bindparam("at")}
 CLOSE = (
     update(CALLS)
     .where(CALLS.c.id == bindparam("key"), CALLS.c.state == "reserved")

@@ -84,7 +84,7 @@ class Result:
     """
 
     id: str
-    answer: list[list] | None
+    answer: list[list[Any]] | None
     asked: tuple[str, ...]
     cost: float
     why: str

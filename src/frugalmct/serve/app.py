@@ -8,9 +8,9 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi import Request as HTTPRequest
-from fastapi.exceptions import StarletteHTTPException
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, Response
+from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from frugalmct import __version__
 from frugalmct.errors import FrugalError

@@ -64,8 +64,8 @@ def metrics(health: Health, desk: Desk, requests: Requests) -> str:
     asked = [({"service": name}, count) for name, count in sorted(desk.asked.items())]
     failed = [({"service": name}, count) for name, count in sorted(desk.failed.items())]
     out = [({"service": name}, float(name in health.left_out)) for name in desk.router.strategy.services]
-    alone = [({}, health.items)]
-    families = [
+    alone: list[Sample] = [({}, health.items)]
+    families: list[tuple[str, str, str, Iterable[Sample]]] = [
         ("frugalmct_money", "gauge", "Money of the period, in the unit of the budget.", named),
         ("frugalmct_items", "gauge", "Items of the period, of all processes.", alone),
         ("frugalmct_accuracy", "gauge", "Promised by training, expected now, reached by feedback.", known),

@@ -49,7 +49,7 @@ def listener(host: str, port: int, token: str | None) -> socket.socket:
     except (OSError, UnicodeError, OverflowError):
         raise FrugalError(f"serve: {host}:{port} is no address of this machine; give one.") from None
     family, kind, protocol, _, address = found[0]
-    if token is None and not is_loopback(address[0]):
+    if token is None and not is_loopback(str(address[0])):
         raise FrugalError(
             f"serve: {host} can be reached from other machines, and no token was given; give --token-file or "
             f"{TOKEN_VARIABLE}, or listen on 127.0.0.1."

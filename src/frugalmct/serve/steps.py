@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from frugalmct.errors import FrugalError
 from frugalmct.live.records import LedgerError
@@ -40,7 +41,7 @@ class Step:
     """One path: what it takes, what it gives, and how else it may end."""
 
     request: type[models.Request]
-    reply: type
+    reply: type[BaseModel]
     summary: str
     refusals: tuple[int, ...]
     work: Callable[[Any], Awaitable[dict[str, Any]]]
@@ -87,7 +88,8 @@ class Steps:
     def described(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """OpenAPI: the paths, and the schemas that they refer to."""
         kinds = {kind for step in self.paths.values() for kind in (step.request, step.reply)}
-        wanted = [(kind, "validation") for kind in (*sorted(kinds, key=lambda k: k.__name__), models.Failure)]
+        ordered: list[type[BaseModel]] = [*sorted(kinds, key=lambda kind: kind.__name__), models.Failure]
+        wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [(kind, "validation") for kind in ordered]
         found, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")
         schemas = {kind: {"application/json": {"schema": found[kind, mode]}} for kind, mode in wanted}
         paths = {path: {"post": _operation(path, step, schemas)} for path, step in self.paths.items()}

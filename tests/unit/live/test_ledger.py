@@ -77,7 +77,11 @@ def test_a_key_reserves_once(url: str) -> None:
     ledger = Ledger.open(url, Budget(total=1))
     twice = [ledger.reserve(0.4, "A", "t", key="call-1") for _ in range(2)]
     assert twice[0] == twice[1]
+    assert [(found.left, found.items) for found in twice] == [(0.6, 1)] * 2
     assert ledger.state().reserved == 0.4
+    ledger.reserve(0.1, "B", "u")
+    again = ledger.reserve(0.4, "A", "t", key="call-1")
+    assert (again.left, again.items) == (0.5, 2)  # as it is now
 
 
 def test_exchange_can_spend_what_it_gives_back(url: str) -> None:

@@ -74,6 +74,26 @@ def test_choices_cost_and_accuracy_are_those_of_evaluate(strategy, test_market, 
     assert all(result.why and result.id.startswith("new ") for result in results)
 
 
+def test_a_connection_that_breaks_once_all_is_written_changes_nothing(
+    strategy, test_market, tmp_path, monkeypatch
+):
+    """The ledger is then asked again, and finds what it has; see `Store.write`."""
+    ask = Recorded(test_market)
+    with router(strategy, rate=8.0, ledger=f"sqlite:///{tmp_path}/l.db") as made:
+        write = made.money._store.write
+
+        def twice(work):
+            write(work)
+            return write(lambda connection, _: work(connection, True))
+
+        monkeypatch.setattr(made.money._store, "write", twice)
+        results = [made.run(item, ask) for item in ask.items()]
+        state = made.money.state()
+    expected = strategy.evaluate(test_market, 8.0)
+    assert asked_of(results) == expected.asked.tolist()
+    assert state.spent * PER / 300 == pytest.approx(expected.cost) and state.reserved_nano == 0
+
+
 @pytest.mark.parametrize("rate", [7.0, 11.0])
 @pytest.mark.parametrize("database", [None, "sqlite"])
 def test_several_services_first_are_asked_and_paid_one_after_the_other(
