@@ -79,7 +79,7 @@ class Cascade:
     def start_cost(self) -> float:
         return float(self.prices[list(self.start)].sum())
 
-    def rows(self, rows: ArrayLike) -> "Cascade":
+    def rows(self, rows: Rows) -> "Cascade":
         """Of some of the items."""
         return replace(self, estimates={state: table[rows] for state, table in self.estimates.items()})
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from frugalmct.errors import FrugalError
 from frugalmct.metrics import pearson, rmse
 from frugalmct.select import Frontier, OnlineSelector, Problem, chosen, frontier, mean_cost
+from frugalmct.sparse import Rows
 
 Accuracies = NDArray[np.float64]
 Choices = NDArray[np.int64]
@@ -32,10 +34,17 @@ class Estimates:
     def __len__(self) -> int:
         return len(self.estimated)
 
-    def rows(self, rows: ArrayLike) -> "Estimates":
+    def rows(self, rows: Rows) -> "Estimates":
         """Of some of the items."""
         actual = None if self.actual is None else self.actual[rows]
         return replace(self, estimated=self.estimated[rows], actual=actual)
+
+    @property
+    def truth(self) -> Accuracies:
+        """`actual`, where it is known."""
+        if self.actual is None:
+            raise FrugalError("The true accuracies of these items are not known; give a market with truth.")
+        return self.actual
 
     def flat(self, means: NDArray[np.float64]) -> "Estimates":
         """The paper's dummy: every item's estimate of a service is the same number."""
@@ -64,7 +73,7 @@ class Estimates:
 
     def reached(self, choices: Choices) -> NDArray[np.float64]:
         """(items,) the true accuracy of each item's choice."""
-        return chosen(self.actual, choices)
+        return chosen(self.truth, choices)
 
     def cost(self, choices: Choices) -> float:
         """The mean cost of the choices, base included."""
@@ -72,7 +81,7 @@ class Estimates:
 
     def quality(self) -> dict[str, float]:
         """RMSE and correlation of estimated with actual accuracy, means over services as in the paper."""
-        pairs = list(zip(self.estimated.T, self.actual.T, strict=True))
+        pairs = list(zip(self.estimated.T, self.truth.T, strict=True))
         return {
             "rmse": float(np.mean([rmse(estimate, truth) for estimate, truth in pairs])),
             "pcc": float(np.mean([pearson(estimate, truth) for estimate, truth in pairs])),

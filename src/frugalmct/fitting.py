@@ -1,8 +1,7 @@
 """From a market and what was asked for to the parts of a strategy: checks first, then one of the methods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from frugalmct import letter, plus
@@ -39,7 +38,7 @@ class Wanted:
 
 def fit_parts(market: Market, wanted: Wanted) -> Parts:
     """A mistake is said before the work."""
-    _check_method(market, wanted.method)
+    market = _labelled(market, wanted.method)
     learning = learning_for(wanted.method, market, wanted.learning, wanted.settings)
     _check_learning(learning)
     combiner, steps = _combiner_and_steps(wanted)
@@ -73,21 +72,26 @@ def fit_parts(market: Market, wanted: Wanted) -> Parts:
     )
 
 
-def _check_method(market: Market, method: str) -> None:
+def _labelled(market: Market, method: str) -> LabelMarket:
     if method not in METHODS:
         raise FrugalError(f"{WHERE}: unknown method {method!r}; known: {listed((*METHODS, PER_CALL))}.")
+    return label_market(WHERE, market, f"leave out method, or give '{PER_CALL}'")
+
+
+def label_market(where: str, market: Market, advice: str) -> LabelMarket:
+    """The market, if it is one of label sets; if not, a sentence with what to do."""
     if not isinstance(market, LabelMarket):
         raise FrugalError(
-            f"{WHERE}: market {market.name} has no label sets, but the {market.kind} of answers; leave out "
-            f"method, or give '{PER_CALL}'."
+            f"{where}: market {market.name} has no label sets, but the {market.kind} of answers; {advice}."
         )
+    return market
 
 
-def base_states(market: Market, base: str | Sequence[str]) -> list[State]:
+def base_states(market: Market, base: str | Sequence[str] | None) -> list[State]:
     """The services of that name or names, together; or each one alone for `auto`."""
     if base == AUTO:
         return [(service,) for service in range(len(market.services))]
-    names = [base] if isinstance(base, str) else list(base)
+    names = [base] if isinstance(base, str) else list(base or ())
     if not names or len(set(names)) != len(names):
         raise FrugalError(f"{WHERE}: base is {base!r}; give a service, several different ones, or '{AUTO}'.")
     return [tuple(sorted(market.service_index(name) for name in names))]
@@ -95,7 +99,9 @@ def base_states(market: Market, base: str | Sequence[str]) -> list[State]:
 
 def budget_list(budgets: Sequence[float] | float) -> list[float]:
     """One budget is a list of one; none comes twice."""
-    given = [budgets] if isinstance(budgets, Real | str) else list(budgets)
+    given: list[Any] = [budgets]
+    if isinstance(budgets, Iterable) and not isinstance(budgets, str):
+        given = list(budgets)
     if not given:
         raise FrugalError(f"{WHERE}: no budgets were given; give at least one.")
     return list(dict.fromkeys(given))

@@ -29,7 +29,7 @@ def learn(
         fitted = AccuracyModel.fit(market, state[0], learning, own)
         models[state] = StateModel(state, tuple(range(services)), fitted.predictor, services)
         estimates[state] = fitted.training.estimated
-        for other, values in enumerate(fitted.training.actual.T):
+        for other, values in enumerate(fitted.training.truth.T):
             accuracy[tuple(sorted({state[0], other}))] = values
     features = StateFeatures(fitted.features, len(market.labels))
     given = {base: Given.of(market, base) for base in bases}

@@ -132,11 +132,9 @@ def learning_for(
     if learning is not None:
         learning = replace(learning, **settings)
     elif method == PAPER:
-        learning = Learning.paper(**(said | settings))
+        learning = Learning.paper(**(said | dict(settings)))
     else:
-        # What a run says of silence is how the paper's method reads it; plus has its own way.
-        said.pop("abstain", None)
-        learning = Learning(**(said | settings))
+        learning = Learning(**(said | dict(settings)))
     if learning.labels_per_item is None and "labels_per_item" not in settings and _one_label_each(market):
         learning = replace(learning, labels_per_item=1)
     return learning

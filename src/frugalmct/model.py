@@ -71,7 +71,7 @@ class AccuracyModel:
     predictor: Predictor
     prices: NDArray[np.float64]
     labels: int
-    training: Estimates | None = None
+    training: Estimates
 
     @classmethod
     def fit(

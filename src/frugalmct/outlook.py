@@ -138,7 +138,7 @@ def _best(
     return base, tried[base]
 
 
-def _first(budgets: NDArray, curves: NDArray, accuracy: float) -> NDArray[np.float64]:
+def _first(budgets: np.ndarray, curves: np.ndarray, accuracy: float) -> NDArray[np.float64]:
     """(curves,) the first budget at which each reaches the accuracy; infinite where it never does."""
     enough = curves >= accuracy
     return np.where(enough.any(axis=1), budgets[enough.argmax(axis=1)], np.inf)

@@ -56,7 +56,8 @@ def used_states(
 
 
 def write_parts(parts: Parts, path: str | Path) -> None:
-    described, arrays = [], {"prices": np.asarray(parts.prices, np.float64)}
+    described = []
+    arrays: dict[str, Any] = {"prices": np.asarray(parts.prices, np.float64)}
     for number, (state, combiner) in enumerate(parts.combiners.items()):
         row, own = _described(state, combiner, parts.models.get(state))
         described.append(row)

@@ -77,9 +77,11 @@ class Learner:
         if state in self.combiners:
             return
         market = self.market if len(state) < 3 else self.part
-        fold, accuracy = fold_numbers(len(market), self.learning.seed), None
+        fold = fold_numbers(len(market), self.learning.seed)
+        accuracy: NDArray[np.float64] | None = None
         if self.combiner == COMBINER:
             learned = self._learned(market, state)
+            assert learned.fold is not None and learned.out_of_fold is not None  # it has just been fitted
             fold, accuracy = learned.fold, learned.out_of_fold
             self.combiners[state] = replace(learned, fold=None, out_of_fold=None, likely=None)
         if len(state) < 3:
@@ -87,6 +89,7 @@ class Learner:
             if accuracy is None or simple.mean() >= accuracy.mean():
                 self.combiners[state], accuracy = paper_combiner(market, state, self.learning), simple
             accuracy = accuracy[self.rows]
+        assert accuracy is not None  # three answers are combined by the learned combiner alone
         self.accuracy[state] = accuracy
 
     def _learned(self, market: LabelMarket, state: State) -> LearnedCombiner:

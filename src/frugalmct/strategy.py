@@ -14,7 +14,7 @@ and the training estimates that plans are priced from.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -28,7 +28,7 @@ from frugalmct.arrays import open_arrays
 from frugalmct.cascade import CascadePlan, CascadeSelector, State, best_choices, joined
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
-from frugalmct.fitting import WHERE, Wanted, budget_list, fit_parts
+from frugalmct.fitting import WHERE, Wanted, budget_list, fit_parts, label_market
 from frugalmct.made import PAPER, PER_CALL, PLUS
 from frugalmct.market import Evidence, LabelMarket, Market
 from frugalmct.metrics import set_metric
@@ -284,7 +284,7 @@ class Strategy:
         """The market with this strategy's services and labels first; labels it never saw come after them."""
         self._check_prices(market)
         own = market if market.services == self.services else market.with_services(self.services)
-        return own.over(self.labels)
+        return label_market("Strategy", own, "give one of labels, as it was trained on").over(self.labels)
 
     def combiner(self, state: State) -> Combiner:
         if state not in self.combiners:
@@ -345,5 +345,5 @@ def _rows_of(evidence: Evidence, rows: NDArray[np.int64]) -> Evidence:
     return Evidence(take_rows(evidence.scores, rows), evidence.labels, given)
 
 
-def _priced(services: Sequence[str], prices: Sequence[float]) -> str:
+def _priced(services: Sequence[str], prices: Iterable[float]) -> str:
     return listed(f"{service} {price:g}" for service, price in zip(services, prices, strict=True))

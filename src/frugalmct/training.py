@@ -6,7 +6,7 @@ They are kept as float32 and for at most `MOST_ROWS` items: a strategy stays a f
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,12 +131,13 @@ class Training:
             delta = max(deltas, key=lambda delta: (scores[delta], -abs(delta - DELTA)))
         return CascadePlan(float(budget), base, delta, cascade.dual_price(budget, delta))
 
-    def rising(self, plans: Iterable[CascadePlan], trials: Trials) -> list[CascadePlan]:
+    def rising(self, plans: Sequence[CascadePlan], trials: Trials) -> list[CascadePlan]:
         """Where the plan of a lower budget did better on trial, it is followed: more money does no harm."""
-        best, highest, found = None, -np.inf, {}
+        best: CascadePlan | None = None
+        highest, found = -np.inf, {}
         for plan in sorted(plans, key=lambda plan: plan.budget):
             score = float(self.tried(self.cascade(plan.base), plan.budget, plan.delta, trials).mean())
-            if score >= highest:
+            if best is None or score >= highest:
                 best, highest = plan, score
             found[plan.budget] = replace(best, budget=plan.budget)
         return [found[plan.budget] for plan in plans]
@@ -167,7 +168,8 @@ class Training:
         states: Iterable[State],
         labels: int,
     ) -> "Training":
-        states, limits = sorted(states), {"dtype": np.float32, "least": 0, "most": 1}
+        states = sorted(states)
+        limits: dict[str, Any] = {"dtype": np.float32, "least": 0, "most": 1}
         accuracy = file.floats("training.accuracy", (None, len(states)), **limits)
         most = most_rows(len(prices), len(models))
         if not 0 < len(accuracy) <= most:

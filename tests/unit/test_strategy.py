@@ -6,7 +6,7 @@ import pytest
 from helpers import BLOCKS, small_market, turned_round
 
 from frugalmct.errors import FrugalError
-from frugalmct.market import Market
+from frugalmct.market import Market, QualityMarket
 from frugalmct.metrics import set_metric
 from frugalmct.model import AccuracyModel, Learning
 from frugalmct.plans import ALPHAS, DELTA, make_plans
@@ -191,6 +191,8 @@ def test_the_base_is_paid_for_every_item():
         ({"base": ["SSD", "Google"], "budgets": [16.0]}, "(w, θ) combines the answers of two services"),
         ({"base": []}, "base is []; give a service, several different ones, or 'auto'"),
         ({"base": ["SSD", "SSD"]}, "several different ones"),
+        ({"base": None}, "base is None; give a service, several different ones, or 'auto'"),
+        ({"budgets": None}, "does not pay for the base service"),
         ({"learning": Learning(predictor="crystal_ball")}, "Unknown predictor 'crystal_ball'; known"),
         ({"learning": Learning(metric="luck")}, "Unknown metric 'luck'; known"),
         ({"learning": Learning(features="smell")}, "Unknown features 'smell'; known"),
@@ -211,6 +213,20 @@ def test_an_untrained_budget_is_named(strategy, markets):
 def test_another_market_is_refused(strategy):
     with pytest.raises(FrugalError, match="has no service 'SSD'"):
         strategy.decide(small_market(), 6.0)
+
+
+def test_a_market_without_labels_is_refused(strategy):
+    services = len(strategy.services)
+    market = QualityMarket(
+        name="judged",
+        task="",
+        items=np.array(["a"]),
+        services=strategy.services,
+        prices=strategy.prices,
+        quality=np.ones((1, services)),
+    )
+    with pytest.raises(FrugalError, match="market judged has no label sets, but the quality of answers"):
+        strategy.evaluate(market, 6.0)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not really", b"\x80\x04K\x01."])

@@ -41,6 +41,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from frugalmct.market import QualityMarket
     from frugalmct.sources.jsonl import DataProblems, read_jsonl
 
     prices = named_prices(arguments.prices)
@@ -49,7 +50,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except DataProblems as problems:
         _print_problems(problems, as_json=arguments.json)
         return USER_MISTAKE
-    own = _of_quality(market) if market.kind == "quality" else _of_labels(market)
+    own = _of_quality(market) if isinstance(market, QualityMarket) else _of_labels(market)
     own["warnings"] += _suspicions(market, prices, arguments)
     summary = {"file": arguments.file, "ok": True, **own}
     if arguments.json:
@@ -81,14 +82,14 @@ def _print_problems(found: "DataProblems", *, as_json: bool) -> None:
         report = {"file": found.path, "ok": False, "problem_count": found.total, "problems": problems}
         print(json.dumps(report, indent=2))
     else:
-        print(f"{printable(found.path)}: {count} found\n")
+        print(f"{printable(str(found.path))}: {count} found\n")
         width = len(str(found.problems[-1].line))
         for problem in found.problems:
             print(f"  line {problem.line:>{width}}: {printable(problem.text)}")
         if unlisted:
             print(f"\n  and {unlisted:,} more")
     sys.stdout.flush()
-    print(f"frugalmct: {printable(found.path)} cannot be used: {count}.", file=sys.stderr)
+    print(f"frugalmct: {printable(str(found.path))} cannot be used: {count}.", file=sys.stderr)
 
 
 def _summary(market: "LabelMarket") -> dict[str, Any]:
@@ -180,12 +181,13 @@ def _suspicions(
     market: "LabelMarket | QualityMarket", prices: dict[str, float], arguments: argparse.Namespace
 ) -> Iterator[str]:
     """What the console of a run and the report would say as well."""
+    from frugalmct.market import LabelMarket
     from frugalmct.sources.reading import SMALLEST_MARKET
     from frugalmct.suspicions import few_test_items, of_prices_and_budgets, one_label
 
     if len(market) >= SMALLEST_MARKET:
         yield from (f"Half of the items are tested on. {few}" for few in few_test_items(len(market) // 2))
-    if market.kind == "labels":
+    if isinstance(market, LabelMarket):
         yield from one_label(*market.true_label_counts(), arguments.labels_per_item)
     yield from of_prices_and_budgets(prices, arguments.budget)
 

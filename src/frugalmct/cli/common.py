@@ -75,15 +75,13 @@ def named_prices(texts: Sequence[str]) -> dict[str, float]:
 
 def read_market(path: str, prices: dict[str, float], task: str = "") -> "Market":
     """A market of recorded answers (JSON Lines) or a market file (.npz)."""
-    from dataclasses import replace
-
     import numpy as np
 
     from frugalmct.market import Market
     from frugalmct.sources.jsonl import read_jsonl
 
     if not path.endswith(".npz"):
-        market = read_jsonl(path, prices or None, task=task)
+        market: Market = read_jsonl(path, prices or None, task=task)
         if not prices and market.extras.costs is None:
             raise FrugalError("--prices is missing; give the price of every service, such as Google=15.")
         return market
@@ -91,7 +89,7 @@ def read_market(path: str, prices: dict[str, float], task: str = "") -> "Market"
     if not prices:
         return market
     market = market.with_services([name for name in prices if market.service_index(name) >= 0])
-    return replace(market, prices=np.array(list(prices.values())))
+    return market.with_prices(np.array(list(prices.values()), dtype=np.float64))
 
 
 def label_strategy(path: str) -> "Strategy":

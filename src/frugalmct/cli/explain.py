@@ -111,7 +111,8 @@ def _changes(
 
     Beyond one of them a service wins that costs less, below the other one that costs more.
     """
-    below, above = (0.0, None), (math.inf, None)
+    below: tuple[float, str | None] = (0.0, None)
+    above: tuple[float, str | None] = (math.inf, None)
     for other, name in enumerate(services):
         more = addon[other] - addon[choice]
         if other == choice or more == 0 or math.isinf(estimates[other]):

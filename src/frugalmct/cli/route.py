@@ -63,10 +63,10 @@ def _decision(router: "Router", item: dict[str, Any]) -> dict[str, Any]:
         ticket = router.open(item)
         while ticket.ask is not None and (ticket.ask in answers or not ticket.answers):
             router.decide(ticket, {ticket.ask: answers.get(ticket.ask)})
-        ask = ticket.ask
-        if ask is not None:
+        ask, reserved = ticket.ask, ticket.reservation
+        if ask is not None and reserved is not None:
             # Whoever reads this asks the service, and pays for it.
-            ticket.cost += router.money.settle(ticket.reservation)
+            ticket.cost += router.money.settle(reserved)
             ticket.ask = ticket.reservation = None
         return {"ask": ask} | router.close(ticket).to_dict()
     except FrugalError as error:

@@ -105,11 +105,12 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _summary(strategy: "Strategy", path: str) -> dict[str, Any]:
+def _summary(strategy: "Strategy | PerCallStrategy", path: str) -> dict[str, Any]:
     from frugalmct.outlook import promised
+    from frugalmct.percall import PerCallStrategy
 
     plans = []
-    if strategy.made.method == PER_CALL:
+    if isinstance(strategy, PerCallStrategy):
         return _described(strategy, path, [_per_call_row(strategy, plan) for plan in strategy.plans.values()])
     for budget, plan in strategy.plans.items():
         asked = strategy.training.cascade(plan.base).route(budget, plan.dual_price)

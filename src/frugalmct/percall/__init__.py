@@ -4,7 +4,8 @@ Some services may be asked first, or none; from what is then known of an item, i
 included, one service is chosen, at estimated costs and within a budget that holds on true ones.
 """
 
+from frugalmct.percall.parts import PerCallPlan
 from frugalmct.percall.spending import Spending
-from frugalmct.percall.strategy import PerCallEvaluation, PerCallPlan, PerCallStrategy, is_per_call
+from frugalmct.percall.strategy import PerCallEvaluation, PerCallStrategy, is_per_call
 
 __all__ = ["PerCallEvaluation", "PerCallPlan", "PerCallStrategy", "Spending", "is_per_call"]

@@ -92,9 +92,9 @@ class ServiceColumns:
     def fit(cls, service: int, answered: Answered) -> "ServiceColumns":
         labels = None
         if answered.scores is not None:
-            given = np.bincount(answered.scores.indices, minlength=len(answered.labels))
+            given = np.bincount(answered.scores.indices, minlength=len(answered.vocabulary))
             order = np.argsort(-given, kind="stable")[:MOST_LABELS]
-            labels = answered.labels[np.sort(order[given[order] >= COMMON * answered.scores.shape[0]])]
+            labels = answered.vocabulary[np.sort(order[given[order] >= COMMON * answered.scores.shape[0]])]
         numbers = 0 if answered.numbers is None else answered.numbers.shape[1]
         return cls(service, labels, numbers, answered.cost is not None)
 
@@ -103,9 +103,13 @@ class ServiceColumns:
         return (0 if self.labels is None else 3 + len(self.labels)) + self.numbers + self.cost
 
     def table(self, answered: Answered, items: int) -> Table:
-        parts = [np.zeros((items, 0))]
+        parts: list[np.ndarray] = [np.zeros((items, 0))]
         if self.labels is not None:
-            parts += [summary_columns(answered.scores), self._label_scores(answered)]
+            if answered.scores is None:
+                raise FrugalError(f"Service {self.service} must bring label sets, as in training.")
+            place = {label: number for number, label in enumerate(answered.vocabulary.tolist())}
+            columns = np.array([place.get(label, -1) for label in self.labels.tolist()], dtype=np.int64)
+            parts += [summary_columns(answered.scores), _scores_of(answered.scores, columns)]
         if self.numbers:
             if answered.numbers is None or answered.numbers.shape[1] != self.numbers:
                 raise FrugalError(f"Service {self.service} must bring {self.numbers} answer_features.")
@@ -115,14 +119,6 @@ class ServiceColumns:
                 raise FrugalError("What a call cost is missing, which this strategy learnt from; give it.")
             parts.append(np.log(np.maximum(answered.cost, 1e-12))[:, None])
         return np.hstack(parts).astype(np.float32)
-
-    def _label_scores(self, answered: Answered) -> NDArray[np.float64]:
-        place = {label: number for number, label in enumerate(answered.labels.tolist())}
-        columns = np.array([place.get(label, -1) for label in self.labels.tolist()], dtype=np.int64)
-        table = np.zeros((answered.scores.shape[0], len(columns)))
-        if np.any(columns >= 0):
-            table[:, columns >= 0] = answered.scores[:, columns[columns >= 0]].toarray()
-        return table
 
     def to_dict(self) -> dict[str, Any]:
         labels = None if self.labels is None else self.labels.tolist()
@@ -186,19 +182,30 @@ def agreement(answers: Sequence[Answered]) -> Table:
     return np.column_stack([*pairs, *equal]).astype(np.float32)
 
 
+def _scores_of(scores: csr_matrix, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(items, columns) scores of these columns, 0 for a negative one."""
+    table = np.zeros((scores.shape[0], len(columns)))
+    if np.any(columns >= 0):
+        table[:, columns >= 0] = scores[:, columns[columns >= 0]].toarray()
+    return table
+
+
 def _one_vocabulary(answers: Sequence[Answered]) -> list[csr_matrix]:
     """The label sets over the same columns: live answers come with vocabularies of their own."""
     first = answers[0].labels
+    sets: list[csr_matrix] = [answer.scores for answer in answers]
     if all(answer.labels is first for answer in answers):
-        return [answer.scores for answer in answers]
+        return sets
     place: dict[str, int] = {}
     moved = []
     for answer in answers:
-        moved.append(np.array([place.setdefault(x, len(place)) for x in answer.labels.tolist()], np.int64))
+        moved.append(
+            np.array([place.setdefault(x, len(place)) for x in answer.vocabulary.tolist()], np.int64)
+        )
     return [
         csr_matrix(
-            (own.scores.data, new[own.scores.indices], own.scores.indptr),
-            shape=(own.scores.shape[0], max(len(place), 1)),
+            (own.data, new[own.indices], own.indptr),
+            shape=(own.shape[0], max(len(place), 1)),
         ).sorted_indices()
-        for own, new in zip(answers, moved, strict=True)
+        for own, new in zip(sets, moved, strict=True)
     ]

@@ -147,7 +147,7 @@ class Learner:
     def _seed(self, first: First) -> int:
         return small_seed(self.learning.seed, self.market.name, self.learning.predictor, *first)
 
-    def _curve(self, first: First, accuracy: NDArray, estimated: NDArray) -> PriceCurve:
+    def _curve(self, first: First, accuracy: np.ndarray, estimated: np.ndarray) -> PriceCurve:
         true = np.broadcast_to(self.market.costs, accuracy.shape)
         costs = estimated.copy()
         costs[:, list(first)] = true[:, list(first)]
@@ -176,7 +176,7 @@ class Walked:
         return np.where(self.choices == NOBODY, 0.0, found)
 
 
-def walk(spending: Spending, accuracy: NDArray, estimated: NDArray, true: NDArray) -> Walked:
+def walk(spending: Spending, accuracy: np.ndarray, estimated: np.ndarray, true: np.ndarray) -> Walked:
     """Many items in their order: decided on the estimates, settled with the true (items, services) costs."""
     items, services = accuracy.shape
     asked, choices = np.zeros((items, services), dtype=bool), np.full(items, NOBODY)
@@ -199,7 +199,7 @@ def walk(spending: Spending, accuracy: NDArray, estimated: NDArray, true: NDArra
     return Walked(asked, choices, (spending.spent - before) / max(items, 1))
 
 
-def ask_first(spending: Spending, order: Sequence[int], costs: NDArray) -> list[int]:
+def ask_first(spending: Spending, order: Sequence[int], costs: np.ndarray) -> list[int]:
     """Who of those asked first can be paid for, in this order."""
     answered: list[int] = []
     for service in order:

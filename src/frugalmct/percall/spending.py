@@ -48,7 +48,7 @@ class PriceCurve:
 
 
 def most_worth(
-    accuracy: NDArray, costs: NDArray, paid: Sequence[int], dual_price: float
+    accuracy: np.ndarray, costs: np.ndarray, paid: Sequence[int], dual_price: float
 ) -> NDArray[np.int64]:
     """(items,) argmax of accuracy - dual price * cost, those paid for at no cost; of equals the cheaper."""
     free = costs.copy()
@@ -124,14 +124,14 @@ class Spending:
         self._left -= money
         self._paid += money
 
-    def wanted(self, accuracy: NDArray, costs: NDArray) -> NDArray[np.int64]:
+    def wanted(self, accuracy: np.ndarray, costs: np.ndarray) -> NDArray[np.int64]:
         """(items,) the service worth most at the dual price, were money no object.
 
         accuracy, costs: (items, services) estimates. Of equals whoever was asked first, then the cheaper.
         """
         return most_worth(accuracy, costs, self.first, self.dual_price)
 
-    def choose(self, accuracy: NDArray, costs: NDArray, wanted: int | None = None) -> int:
+    def choose(self, accuracy: np.ndarray, costs: np.ndarray, wanted: int | None = None) -> int:
         """The service whose answer is to stand once all that are asked first have answered; NOBODY if none
         can be paid for. accuracy, costs: (services,) estimates."""
         if wanted is None:

@@ -9,7 +9,7 @@ first agree is among what the choice is made on.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ class PerCallStrategy:
         curve = self.models[plan.first].curve
         return Spending(curve, plan.budget, items, plan.first, delta=DELTA, caps=self.checked_caps(caps))
 
-    def estimate(self, items: Market | Known, budget: float) -> tuple[NDArray, NDArray]:
+    def estimate(self, items: Market | Known, budget: float) -> tuple[np.ndarray, np.ndarray]:
         """(items, services) estimated accuracies and costs, from what is known once those asked first have
         answered: of no other service is anything looked at."""
         model = self.models[self.plan(budget).first]
@@ -271,7 +271,7 @@ def _plan(budget: float, learnt: Learnt, learner: Learner) -> PerCallPlan:
 
 
 def checked_budgets(market: Market, budgets: Sequence[float] | float) -> list[float]:
-    given = [budgets] if np.ndim(budgets) == 0 else list(budgets)
+    given: list[float] = list(budgets) if isinstance(budgets, Iterable) else [budgets]
     if not given:
         raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
     least = float(np.broadcast_to(market.costs, (len(market), len(market.services))).min(axis=1).mean())
