@@ -104,25 +104,29 @@ class DatasetResults:
     def costs_at_best(self, method: str, more: float = 0.0) -> NDArray[np.float64]:
         """Per repetition what it pays to be as accurate as the best service, or more by so much; NaN where it
         never is."""
-        theirs = [self.best.by_repetition.get(repetition, np.nan) + more for repetition in self.repetitions]
+        theirs = [self._best_in(repetition) + more for repetition in self.repetitions]
         curves = [self.curve(method, repetition) for repetition in self.repetitions]
         return np.array([curve.cheapest(target) for curve, target in zip(curves, theirs, strict=True)])
 
     def savings(self, method: str) -> NDArray[np.float64]:
         """Per repetition the share of the best service's cost that is saved at its accuracy."""
         costs = self.costs_at_best(method)
-        return 1 - costs / self.best.cost if self.best.cost > 0 else np.full(costs.size, np.nan)
+        whole = np.nan if self.best is None or self.best.cost <= 0 else self.best.cost
+        return 1 - costs / whole
 
     def gains_at_best_cost(self, method: str) -> NDArray[np.float64]:
         """Per repetition the accuracy at the best service's cost, less that service's."""
-        best = self.best
+        cost = np.nan if self.best is None else self.best.cost
         return np.array(
             [
-                self.curve(method, repetition).accuracy_at(best.cost)
-                - best.by_repetition.get(repetition, np.nan)
+                self.curve(method, repetition).accuracy_at(cost) - self._best_in(repetition)
                 for repetition in self.repetitions
             ]
         )
+
+    def _best_in(self, repetition: int) -> float:
+        """What the best service reached in it."""
+        return np.nan if self.best is None else self.best.by_repetition.get(repetition, np.nan)
 
     def missing(self, *methods: str) -> str:
         """Why there are no rows of these methods, empty where there are."""

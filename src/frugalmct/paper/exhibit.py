@@ -17,7 +17,7 @@ from frugalmct.paper.tables import read_as_text, read_table, stacked, write_tabl
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from frugalmct.market import Market
+    from frugalmct.market import LabelMarket
     from frugalmct.paper.stages.estimate import RepetitionEstimates
     from frugalmct.plans import Plan
 
@@ -56,11 +56,12 @@ class Inputs:
         """The rows of a study as they were written: a label "007" must not become a number."""
         return stacked(read_as_text(file) for file in self.files[f"{STUDY}{name}"])
 
-    def markets(self) -> "Iterator[Market]":
-        """One at a time."""
-        from frugalmct.market import Market
+    def markets(self) -> "Iterator[LabelMarket]":
+        """Those of label sets, one at a time."""
+        from frugalmct.market import LabelMarket, Market
 
-        return (Market.load(file) for file in self.files["markets"])
+        found = (Market.load(file) for file in self.files["markets"])
+        return (market for market in found if isinstance(market, LabelMarket))
 
     def estimates(self) -> "Iterator[tuple[Cell, RepetitionEstimates]]":
         """One repetition of one dataset at a time."""
@@ -156,12 +157,12 @@ class Exhibit:
         return getattr(self.module, "shown", _whole)(table)
 
     @cached_property
-    def plot(self) -> "Callable[[pd.DataFrame], Figure] | None":
+    def plot(self) -> "Callable[..., Figure] | None":
         """One figure of all datasets."""
         return getattr(self.module, "plot", None)
 
     @cached_property
-    def plot_each(self) -> "Callable[[pd.DataFrame], Figure] | None":
+    def plot_each(self) -> "Callable[..., Figure] | None":
         """One figure per dataset, of its rows."""
         return getattr(self.module, "plot_each", None)
 
@@ -237,10 +238,12 @@ def draw(exhibit: Exhibit, tables: Sequence[pd.DataFrame], figures: Sequence[str
 
     stems = dict.fromkeys(Path(file).with_suffix("") for file in figures)
     for stem in stems:
-        if stem.parent.name == exhibit.name:
+        if stem.parent.name == exhibit.name and exhibit.plot_each is not None:
             figure = exhibit.plot_each(*(rows_of(table, stem.name) for table in tables))
-        else:
+        elif exhibit.plot is not None:
             figure = exhibit.plot(*tables)
+        else:
+            raise AssertionError(f"{exhibit.name} draws no {stem.name}")
         save_figure(figure, [file for file in figures if Path(file).with_suffix("") == stem])
 
 

@@ -81,4 +81,4 @@ def in_order(methods: Iterable[str]) -> list[str]:
     """Known methods in the order above, services and others after them as they come."""
     places = {method: place for place, method in enumerate(LOOKS)}
     known = list(dict.fromkeys(methods))
-    return sorted(known, key=lambda method: places.get(ALIASES.get(method, method), len(places)))
+    return sorted(known, key=lambda method: places.get(ALIASES.get(method) or method, len(places)))

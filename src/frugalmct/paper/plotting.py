@@ -20,7 +20,7 @@ from frugalmct.files import replacing
 from frugalmct.paper.looks import Look
 from frugalmct.paper.names import MADE_BY
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
     "font.size": 9,
     "axes.titlesize": 10,
@@ -181,19 +181,18 @@ def means_of(rows: pd.DataFrame) -> str:
 
 def legend_below(figure: Figure, axes: Iterable[Axes], columns: int = 4) -> None:
     """One legend for all panels, outside them: it hides no data."""
-    entries = {}
+    entries: dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
-        figure.legend(
-            entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries))
-        )
+        places: dict[str, Any] = {"loc": "outside lower center", "ncols": min(columns, len(entries))}
+        figure.legend(list(entries.values()), list(entries), **places)
 
 
 def plain_log(axis: Axis) -> None:
     """A logarithmic scale with numbers as people write them; ticks between the powers where these are few."""
-    if axis.axis_name == "x":
+    if axis is axis.axes.xaxis:
         axis.axes.set_xscale("log")
     else:
         axis.axes.set_yscale("log")
@@ -208,7 +207,8 @@ def marks(axis: Axes, x: Any, y: Any, look: Look, *, errors: Any = None, **optio
     """Points with their intervals; the legend shows the point alone."""
     if errors is not None:
         axis.errorbar(x, y, xerr=errors, fmt="none", ecolor=look.color, elinewidth=1, capsize=2, zorder=3)
-    axis.plot(x, y, look.marker, **{"color": look.color, "markersize": 5.5, "zorder": 3} | options)
+    drawn: dict[str, Any] = {"color": look.color, "markersize": 5.5, "zorder": 3} | options
+    axis.plot(x, y, look.marker, **drawn)
 
 
 def hollow(axis: Axes, x: Any, y: Any, look: Look, **options: Any) -> None:

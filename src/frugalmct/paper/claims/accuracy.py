@@ -66,8 +66,10 @@ def _known_gains(results: Results) -> dict[str, Interval]:
 
 def _largest_gain(results: Results, method: str) -> str:
     found = results.gains(method)
+    if not found:
+        return "no gain"
     name = highest(found)
-    return "no gain" if name is None else f"largest gain {in_points(found[name])}, on {name}"
+    return f"largest gain {in_points(found[name])}, on {name}"
 
 
 @claim(
@@ -77,15 +79,16 @@ def _largest_gain(results: Results, method: str) -> str:
     of_data=True,
 )
 def over_5_points(results: Results) -> Finding:
-    wanted = [name for name in ("COCO", "ZHNER") if name in _known_gains(results)]
-    if len(wanted) < 2:
-        raise Untestable(not_run([name for name in ("COCO", "ZHNER") if name not in wanted]))
+    wanted, known = ["COCO", "ZHNER"], _known_gains(results)
+    if absent := [name for name in wanted if name not in known]:
+        raise Untestable(not_run(absent))
 
     def words(method: str) -> str:
         gains = results.gains(method)
         return ", ".join(f"{name} {in_points(gains[name])}" for name in wanted if name in gains)
 
-    found = {name: gain for name, gain in results.gains(ONLINE).items() if name in wanted}
+    gains = results.gains(ONLINE)
+    found = {name: gains[name] for name in gains if name in wanted}
     holds = enough_above(found, 0.05, len(wanted))
     failed = [name for name in wanted if found[name].mean <= 0.05]
     return Finding(for_arms(results, words), holds, undecided(holds), where=failed)
@@ -236,8 +239,8 @@ def despite_errors(results: Results) -> Finding:
     fitted="the accuracy of the best service for each item",
 )
 def complementary(results: Results) -> Finding:
-    found = {name: _over_best_service(results, name, ORACLE) for name in results.datasets}
-    found = {name: lead for name, lead in found.items() if lead is not None}
+    leads = {name: _over_best_service(results, name, ORACLE) for name in results.datasets}
+    found = {name: lead for name, lead in leads.items() if lead is not None}
     if not found:
         raise Untestable("the oracle has no result in this run")
     low = min(found, key=lambda name: found[name].mean)

@@ -84,7 +84,9 @@ def _cost_share(results: Results, dataset: str, method: str) -> float:
     budget = float(accuracy.index[accuracy >= accuracy.max() - 0.001][0])
     rows = results.by_dataset[dataset].of(method)
     cost = rows.loc[rows["budget"] == budget, "cost"].mean()
-    return float(cost / better_vote(results, dataset).cost)
+    vote = better_vote(results, dataset)
+    assert vote is not None  # only datasets with votes are asked for
+    return float(cost / vote.cost)
 
 
 def _told_of_votes(results: Results) -> str:

@@ -1,6 +1,6 @@
 """A run's numbers as the tests of claims ask for them: tables, and differences paired by repetition."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -103,8 +103,8 @@ class Results:
 
     def leads(self, method: str, other: str) -> dict[str, "Lead"]:
         """Dataset -> by how much one method is ahead of another at the same budgets."""
-        found = {name: self._lead(name, method, other) for name in self.datasets}
-        found = {name: lead for name, lead in found.items() if lead is not None}
+        leads = {name: self._lead(name, method, other) for name in self.datasets}
+        found = {name: lead for name, lead in leads.items() if lead is not None}
         if not found:
             raise Untestable(f"{name_of(method)} or {name_of(other)} has no result in this run")
         return found
@@ -216,15 +216,15 @@ def for_arms(results: Results, words: Callable[[str], str]) -> str:
     return "; plus: ".join(texts)
 
 
-def highest(found: Mapping[str, Interval]) -> str | None:
+def highest(found: Mapping[str, Interval]) -> str:
     """The dataset with the highest mean."""
-    return max(found, key=lambda name: found[name].mean) if found else None
+    return max(found, key=lambda name: found[name].mean)
 
 
-def mean_over_datasets(results: Results, values: Mapping[str, Sequence[float]]) -> Interval:
+def mean_over_datasets(results: Results, values: Mapping[str, Iterable[float]]) -> Interval:
     """The mean over datasets in every repetition, then over repetitions, of those that all datasets have."""
-    shortest = min(len(own) for own in values.values())
-    table = np.array([list(own)[:shortest] for own in values.values()], dtype=np.float64)
+    rows = [list(own) for own in values.values()]
+    table = np.array([own[: min(map(len, rows))] for own in rows], dtype=np.float64)
     return results.difference(np.nanmean(table, axis=0))
 
 

@@ -42,9 +42,9 @@ def _known(results: Results, method: str = ONLINE) -> dict[str, Interval]:
 
 def _largest(results: Results, method: str) -> str:
     found = results.savings(method)
-    name = highest(found)
-    if name is None:
+    if not found:
         return "no saving"
+    name = highest(found)
     told = printed_savings(results).get(name)
     beside = "" if told is None else f", {distance(found[name].mean, told)}"
     return f"largest saving {in_percent(found[name])} on {name}{beside}"

@@ -87,7 +87,9 @@ def _check_studies(config: Mapping[str, Any]) -> None:
     defaults = {key: entry.get("default") for key, entry in schema("config")["properties"].items()}
     datasets, selected = config["datasets"], selected_datasets(config)
     case, sizes = config["case_study"], config["training_size"]
-    wanted = [(("case_study", "dataset"), ("case_study", "budget"), case["dataset"], case["budget"])]
+    wanted: list[tuple[tuple[str, ...], tuple[str, ...], Any, Any]] = [
+        (("case_study", "dataset"), ("case_study", "budget"), case["dataset"], case["budget"])
+    ]
     wanted += [(("training_size",), ("training_size", name), name, budget) for name, budget in sizes.items()]
     usual = [(*defaults["case_study"].values(),), *defaults["training_size"].items()]
     for name_path, budget_path, name, budget in wanted:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -131,5 +132,5 @@ def _first_item(path: Path) -> Any:
         with gzip.GzipFile(fileobj=raw) if packed else raw as handle:
             try:
                 return json.loads(handle.readline(MAX_FIRST_LINE).decode("utf-8-sig"))
-            except (ValueError, EOFError, RecursionError, gzip.BadGzipFile, gzip.zlib.error):
+            except (ValueError, EOFError, RecursionError, gzip.BadGzipFile, zlib.error):
                 return None

@@ -185,7 +185,7 @@ def plot(table: pd.DataFrame) -> Figure:
         values = losses[:, column]
         start = np.where(values >= 0, right, left)
         axis.barh(places, values, 0.62, left=start, color=color, label=name, edgecolor="white", linewidth=0.6)
-        for place, value, begin in zip(places, values, start, strict=True):
+        for place, value, begin in zip(places.tolist(), values, start, strict=True):
             if value > NARROWEST_LABELLED * widest:
                 axis.text(
                     begin + value / 2, place, f"{value:.1f}", ha="center", va="center", fontsize=7, color=ink

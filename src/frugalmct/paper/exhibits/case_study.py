@@ -142,7 +142,7 @@ def _dual_price_curve(axis: Axes, rows: pd.DataFrame, value: str, factor: float,
     learnt = curve[_marked(curve)]
     axis.plot(learnt["dual_price"], factor * learnt[value], "o", color="#0072b2", markersize=7, zorder=4)
     for row in learnt.itertuples():
-        above = {
+        above: dict[str, Any] = {
             "textcoords": "offset points",
             "va": "bottom",
             "ha": "center" if value == "accuracy" else "left",

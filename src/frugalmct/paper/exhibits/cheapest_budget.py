@@ -112,6 +112,8 @@ def _targets(results: DatasetResults) -> Iterator[dict[str, Any]]:
     for service, accuracy in zip(results.singles["service"], results.singles["accuracy"], strict=True):
         yield {"target": f"as {service}", "service": service, "points": 0, "target_accuracy": accuracy}
     best = results.best
+    if best is None:
+        return
     for points in POINTS_ABOVE_BEST:
         yield {
             "target": f"{best.name} + {points} points" if points > 1 else f"{best.name} + 1 point",

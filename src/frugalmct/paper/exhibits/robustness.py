@@ -217,7 +217,11 @@ def _dots(axis: Axes, rows: pd.DataFrame) -> None:
     budgets = sorted(rows["budget"].unique())
     for (method, budget), own in rows.groupby(["method", "budget"], sort=False):
         look, strength = look_of(method), 0.45 if budget > budgets[0] else 1.0
-        style = {"color": look.color, "alpha": strength, "markersize": 5 if method == ONLINE else 8}
+        style: dict[str, Any] = {
+            "color": look.color,
+            "alpha": strength,
+            "markersize": 5 if method == ONLINE else 8,
+        }
         if method == OFFLINE:
             style |= {"markerfacecolor": "none"}
         label = f"{look.name}{f', budget {budget:g}' if budget > budgets[0] else ''}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -89,7 +89,7 @@ def worth_rows(
         )
 
 
-Reached = pd.DataFrame
+Reached: TypeAlias = pd.DataFrame
 """Budget, cost and accuracy, one row per budget that pays for some base."""
 
 

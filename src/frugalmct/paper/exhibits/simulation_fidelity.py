@@ -106,7 +106,7 @@ def accuracy_statistics(
         measured["accuracy_std", service] = column.std()
         measured["share_exactly_zero", service] = np.mean(column == 0)
         measured["share_exactly_one", service] = np.mean(column == 1)
-    correlation = np.corrcoef(accuracy.T)
+    correlation = np.atleast_2d(np.corrcoef(accuracy.T))
     for a, b in combinations(range(len(services)), 2):
         measured["accuracy_correlation", pair_name(services[a], services[b])] = correlation[a, b]
     measured["oracle_accuracy", ""] = accuracy.max(axis=1).mean()

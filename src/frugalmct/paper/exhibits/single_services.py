@@ -56,14 +56,13 @@ def _rows(results: DatasetResults) -> Iterator[dict[str, Any]]:
     for service, numbers in sorted((found | absent).items(), key=lambda row: row[1]["cost"]):
         paper = best_service(results.dataset).get(service)
         released = released_accuracy(results.dataset, service)
-        known = paper is not None and released is not None
         yield {
             "dataset": results.dataset,
             "service": service,
             **numbers,
             "paper_accuracy": paper,
             "release_accuracy": released,
-            "release_minus_paper": released - paper if known else None,
+            "release_minus_paper": None if paper is None or released is None else released - paper,
         }
 
 

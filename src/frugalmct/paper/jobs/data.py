@@ -42,7 +42,7 @@ def data_digests(files: Iterable[str], kept: Path = KEPT) -> dict[str, str]:
     if any(known.get(file) != record for file, record in found.items()):
         # Only saves time: without it the files are read again.
         with suppress(OSError, FrugalError):
-            write_text(kept, json.dumps(known | found))
+            write_text(kept, json.dumps({**known, **found}))
     return digests
 
 

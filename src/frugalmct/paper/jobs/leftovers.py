@@ -34,8 +34,8 @@ def remove_others(
 
     exhibits: all that there are; kept: the tables and figures of this run.
     """
-    kept = {Path(file).absolute() for file in kept}
-    shown = {file.stem for file in kept if file.suffix == ".csv"}
+    files = {Path(file).absolute() for file in kept}
+    shown = {file.stem for file in files if file.suffix == ".csv"}
     found: list[Path] = []
     for exhibit in exhibits:
         found += _figures(results / "figures" / exhibit.name)
@@ -45,7 +45,7 @@ def remove_others(
             found += _tables(exhibit, results)
     current = {f"{name}.txt" for name in datasets}
     headlines = [file for file in _files(results / "headlines", (".txt",)) if file.name not in current]
-    return _removed([*found, *filter(is_headline, headlines)], kept)
+    return _removed([*found, *filter(is_headline, headlines)], files)
 
 
 def is_own_figure(path: Path) -> bool:

@@ -6,6 +6,7 @@ import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -27,7 +28,7 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def facts(root: Path, settings: dict) -> pd.DataFrame:
+def facts(root: Path, settings: dict[str, Any]) -> pd.DataFrame:
     """Code, machine, seed and time of writing."""
     rows = [
         ("code", commit(root)),

@@ -25,7 +25,9 @@ class Run:
     missing: dict[str, str]
 
     @classmethod
-    def read(cls, tables: Iterable[str | Path], figures: Iterable[str | Path], settings: dict) -> "Run":
+    def read(
+        cls, tables: Iterable[str | Path], figures: Iterable[str | Path], settings: dict[str, Any]
+    ) -> "Run":
         """A file that is not there, is empty or cannot be read becomes a gap, never a stop.
 
         Figures are named after their exhibit, and after a slash their dataset where they have one.

@@ -33,4 +33,5 @@ def _of(run: Run, dataset: str) -> Iterator[str]:
     counts = ["items", "label_occurrences", "largest_label_set"]
     found = run.statistics[run.statistics["dataset"].astype(str) == dataset]
     if "labels_per_item" in block and set(counts) <= set(found) and found[counts].notna().all(axis=None):
-        yield from one_label(*found[counts].iloc[0].astype(int).tolist(), block["labels_per_item"])
+        items, labels, largest = found[counts].iloc[0].astype(int).tolist()
+        yield from one_label(items, labels, largest, block["labels_per_item"])

@@ -5,6 +5,7 @@ service, the combiner, a base of one's own at every budget. All is learnt from t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -70,9 +71,11 @@ def sweep_fair_baselines(
     items to learn from, of test items to see what was reached.
     """
     thresholds = fit_thresholds(train, metric, labels_per_item=labels_per_item)
-    cut = [with_thresholds(part, thresholds, labels_per_item=labels_per_item) for part in (train, test)]
+    cut_train, cut_test = (
+        with_thresholds(part, thresholds, labels_per_item=labels_per_item) for part in (train, test)
+    )
     rows = [*_vote_rows(train, test, metric, labels_per_item, abstain=True)]
-    rows += _frugalml_rows(FRUGALML_THRESHOLDS, *cut, budgets, metric, seed, labels_per_item)
+    rows += _frugalml_rows(FRUGALML_THRESHOLDS, cut_train, cut_test, budgets, metric, seed, labels_per_item)
     rows += _combined_rows(train, test, estimates, budgets, metric, seed, labels_per_item)
     return _table(rows, test, repetition)
 
@@ -97,7 +100,7 @@ def _vote_rows(
     abstain: bool = False,
 ) -> Iterator[Row]:
     majority, weighted = (MAJORITY_ABSTAINING, WEIGHTED_ABSTAINING) if abstain else (MAJORITY, WEIGHTED)
-    options = {"labels_per_item": labels_per_item, "abstain": abstain}
+    options: dict[str, Any] = {"labels_per_item": labels_per_item, "abstain": abstain}
     votes = {
         majority: majority_vote(test, **options),
         weighted: WeightedMajorityVote(**options).fit(train, metric).answer(test),
@@ -155,8 +158,8 @@ def _combined_rows(
     labels_per_item: int | None,
 ) -> Iterator[Row]:
     """FrugalML with the combiner, and the dummy predictor with the best base for each budget."""
-    known = {base: own.train.actual for base, own in estimates.by_base.items()}
-    truth = {base: own.test.actual for base, own in estimates.by_base.items()}
+    known = {base: own.train.truth for base, own in estimates.by_base.items()}
+    truth = {base: own.test.truth for base, own in estimates.by_base.items()}
     means = {base: table.mean(axis=0) for base, table in known.items()}
     decided = FittedFrugalML(train, metric, labels_per_item, known).decide(test, budgets, seed)
     for budget, choice in zip(budgets, decided, strict=True):

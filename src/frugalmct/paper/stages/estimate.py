@@ -55,7 +55,7 @@ class BaseEstimates:
 
     def dummy(self) -> "BaseEstimates":
         """The paper's DAP: every item's estimate is the service's mean training accuracy."""
-        means = self.train.actual.mean(axis=0)
+        means = self.train.truth.mean(axis=0)
         return BaseEstimates(self.train.flat(means), self.test.flat(means))
 
     def route(self, plan: Plan) -> NDArray[np.int64]:
@@ -88,7 +88,7 @@ class RepetitionEstimates:
         return make_plans([found.train for found in self.by_base.values()], held_out, budgets, delta)
 
     def save(self, path: str | Path) -> None:
-        arrays = {
+        arrays: dict[str, Any] = {
             f"base{base}.{part}.{name}": np.asarray(getattr(getattr(estimates, part), name), np.float64)
             for base, estimates in self.by_base.items()
             for part in PARTS

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from frugalmct.made import PLUS as PLUS_METHOD
 from frugalmct.market import LabelMarket, Market
 from frugalmct.model import Learning
 from frugalmct.paper.names import PLUS
@@ -46,7 +47,9 @@ def sweep_plus(
 def _reached(
     train: LabelMarket, test: Market, budgets: Sequence[float], base: str, learning: Learning
 ) -> Iterator[dict[str, Any]]:
-    strategy = Strategy.fit(train, budgets, base=base, learning=learning)
+    # Also where every call has its own cost: at their means, as the other methods.
+    strategy = Strategy.fit(train, budgets, method=PLUS_METHOD, base=base, learning=learning)
+    assert isinstance(strategy, Strategy)  # not one of costs per call
     for budget in budgets:
         plan, found = strategy.plan(budget), strategy.evaluate(test, budget)
         yield {

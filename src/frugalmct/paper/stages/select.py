@@ -57,12 +57,12 @@ def decide_dap(estimates: BaseEstimates, plan: Plan, seed: int) -> Decision:
 
 def decide_oracle(estimates: BaseEstimates, plan: Plan, seed: int) -> Decision:
     """The best choice when the true accuracies are known: what no predictor can beat."""
-    return _solved(estimates.test, estimates.test.actual, plan)
+    return _solved(estimates.test, estimates.test.truth, plan)
 
 
 def decide_random_mix(estimates: BaseEstimates, plan: Plan, seed: int) -> Decision:
     """The same money spent blindly: the best mixture of two combinations, drawn at random."""
-    means, test = estimates.train.actual.mean(axis=0), estimates.test
+    means, test = estimates.train.truth.mean(axis=0), estimates.test
     return Decision(random_mix(means, test.prices, test.base, plan.budget, len(test), seed))
 
 

@@ -78,8 +78,10 @@ class Trial:
     def of(cls, case: Case) -> "Trial":
         settings = case.settings
         learning = plus_learning(case.dataset, case.repetition, settings["block"], settings["seed"])
-        parts = [_some(part, learning.seed) for part in (case.train, case.test)]
-        return cls(*parts, list(map(float, settings["budgets"])), replace(learning, options={"trees": TREES}))
+        train, test = (_some(part, learning.seed) for part in (case.train, case.test))
+        return cls(
+            train, test, list(map(float, settings["budgets"])), replace(learning, options={"trees": TREES})
+        )
 
     def outcomes(self) -> Iterator[tuple[str, str, Reached]]:
         """Kind of row, part, and what is reached; each part is added to all before it."""

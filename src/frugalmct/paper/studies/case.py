@@ -27,20 +27,23 @@ READERS = {
 }
 """The files of a repetition, and how each is read."""
 
+# Of any type: a study reads only what its NEEDS name.
+NOT_NEEDED: Any = None
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A dataset with what was learnt on it in one repetition; what a study does not need is None.
+    """A dataset with what was learnt on it in one repetition; what a study does not need is not there.
 
     settings: what the study is configured by, as the study's SETTINGS name it.
     """
 
     dataset: str
     repetition: int
-    market: LabelMarket = None
-    split: Split = None
-    combination: Combination = None
-    estimates: RepetitionEstimates = None
+    market: LabelMarket = NOT_NEEDED
+    split: Split = NOT_NEEDED
+    combination: Combination = NOT_NEEDED
+    estimates: RepetitionEstimates = NOT_NEEDED
     plans: Sequence[Plan] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -49,7 +52,7 @@ class Case:
         cls, dataset: str, repetition: int, files: Mapping[str, str], settings: Mapping[str, Any]
     ) -> "Case":
         """From the files of a repetition that a study needs, by the names in READERS."""
-        parts = {name: READERS[name](file) for name, file in files.items()}
+        parts: dict[str, Any] = {name: READERS[name](file) for name, file in files.items()}
         return cls(dataset, repetition, **parts, settings=settings)
 
     @property

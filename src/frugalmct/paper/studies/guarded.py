@@ -65,6 +65,7 @@ def _receive(receiver: Connection, seconds: float) -> Any:
 
 def _end(process: BaseProcess) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+        if process.pid is not None:
+            os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.join()

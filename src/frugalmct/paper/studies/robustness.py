@@ -243,7 +243,7 @@ def _rows(
         "bound": bound,
     }  # fmt: skip
     for method, outcomes in ((ONLINE, online), (OFFLINE, offline)):
-        yield shared | {"method": method} | _summary(outcomes, offline)
+        yield {**shared, "method": method, **_summary(outcomes, offline)}
 
 
 def _summary(outcomes: Sequence[Outcome], offline: Sequence[Outcome]) -> Mapping[str, Any]:

@@ -47,6 +47,7 @@ def time_frugalmct(case: Case) -> Timed:
             case.train, [budget], method="paper", base=base, delta=case.plan.delta, learning=case.learning
         )
     )
+    assert isinstance(strategy, Strategy)  # not one of costs per call
     _, inference = timed(lambda: strategy.answer(test, strategy.decide(test, budget)))
     return training, inference
 

@@ -64,7 +64,7 @@ def sizes_within(sizes: Sequence[int], available: int) -> list[int]:
 
 def _attempt(solver: str, own: BaseEstimates, plan: Plan, items: int, time_limit: float) -> dict[str, Any]:
     row = {"solver": solver, "items": items, "version": solver_version(solver)}
-    first = own.test.rows(slice(items))
+    first = own.test.rows(range(items))
     problem = first.problem(plan.budget)
     try:
         if solver == ONLINE:

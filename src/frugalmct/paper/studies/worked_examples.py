@@ -63,7 +63,7 @@ class Outcomes:
             base,
             int(addons.argmin()),
             case.test.service_accuracy(case.metric),
-            case.own.test.actual,
+            case.own.test.truth,
         )
 
     @property
@@ -136,7 +136,7 @@ def _row(case: Case, example: str, item: int) -> dict[str, Any]:
         "combined_answer": answer_text(case.answers, item, test.labels),
         "truth": label_text(test.truth, item, test.labels),
         "base_accuracy": test.service_accuracy(case.metric)[item, base],
-        "result_accuracy": case.own.test.actual[item, choice],
+        "result_accuracy": case.own.test.truth[item, choice],
         "cost": test.prices[base] + addon[choice],
         "data": case.market.data,
     }
