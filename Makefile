@@ -54,6 +54,7 @@ bench: $(READY) ## time and memory, in results/bench/
 lint: $(READY) ## what the tests check of style
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
+	$(RUN) mypy
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) snakemake --lint
 
@@ -65,7 +66,7 @@ format: $(READY) ## rewrite the code in that style
 clean: ## remove what was generated, except the environment
 	rm -rf demo
 	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
-	rm -rf .snakemake .pytest_cache .ruff_cache .hypothesis build
+	rm -rf .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis build
 	find . -name __pycache__ -not -path './$(VENV)*/*' -prune -exec rm -rf {} +
 
 # The mark is written last and removed first: a build that was cut off starts over.

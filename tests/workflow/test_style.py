@@ -23,6 +23,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     [
         ("ruff", "check", "."),
         ("ruff", "format", "--check", "."),
+        ("mypy",),
         ("snakefmt", "--check", "Snakefile", "workflow"),
         ("snakemake", "--lint"),
     ],
