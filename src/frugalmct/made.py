@@ -77,7 +77,7 @@ class Made:
             abstain=fields.flag("abstain"),
             seed=fields.whole("seed", most=2**63),
             unit=fields.text("unit"),
-            period=fields.text("period") if "period" in fields else "",
+            period=fields.text("period"),
         )
         fields.done()
         return made

@@ -210,7 +210,7 @@ def make_exhibit(
     built = with_data(exhibit.build(inputs, settings), settings["data"])
     write_table(in_columns(exhibit, built), table)
     written = exhibit.read(table)
-    draw(exhibit, [written, *map(inputs.table, exhibit.drawn_with)], figures)
+    draw(exhibit, [written, *map(inputs.table, exhibit.drawn_with)], figures, settings.get("units"))
     write_text(caption, f"{exhibit.caption}\n")
     return written
 
@@ -230,18 +230,27 @@ def with_data(table: pd.DataFrame, data: Mapping[str, str]) -> pd.DataFrame:
     return table.assign(data=table["dataset"].map(data))
 
 
-def draw(exhibit: Exhibit, tables: Sequence[pd.DataFrame], figures: Sequence[str]) -> None:
-    """Each figure from the exhibit's table, or from the rows of the dataset after which it is named."""
+def draw(
+    exhibit: Exhibit,
+    tables: Sequence[pd.DataFrame],
+    figures: Sequence[str],
+    units: Mapping[str, str] | None = None,
+) -> None:
+    """Each figure from the exhibit's table, or from the rows of the dataset after which it is named.
+
+    units: dataset -> what its costs are in, for the axes of exhibits that name it in their SETTINGS.
+    """
     if not figures:
         return
     from frugalmct.paper.plotting import save_figure
 
+    options = {"units": units} if "units" in exhibit.settings else {}
     stems = dict.fromkeys(Path(file).with_suffix("") for file in figures)
     for stem in stems:
         if stem.parent.name == exhibit.name and exhibit.plot_each is not None:
-            figure = exhibit.plot_each(*(rows_of(table, stem.name) for table in tables))
+            figure = exhibit.plot_each(*(rows_of(table, stem.name) for table in tables), **options)
         elif exhibit.plot is not None:
-            figure = exhibit.plot(*tables)
+            figure = exhibit.plot(*tables, **options)
         else:
             raise AssertionError(f"{exhibit.name} draws no {stem.name}")
         save_figure(figure, [file for file in figures if Path(file).with_suffix("") == stem])

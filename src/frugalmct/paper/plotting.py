@@ -1,6 +1,6 @@
 """What all figures share: style, writing, the stamp on the kind of data, the gap where there is nothing."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -51,7 +51,8 @@ INK = "#333333"
 PAPER_COLOR = "#8c8c8c"
 STAMPS = {"SIMULATED DATA": "#b3261e", "REAL DATA": "#1b6e3c"}
 WIDE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "PingFang SC", "Arial Unicode MS")
-COST_LABEL = "cost (USD per 10,000 items)"
+UNIT = "USD per 10,000 items"
+COST_LABEL = f"cost ({UNIT})"
 
 
 def save_figure(figure: Figure, paths: Iterable[str | Path]) -> None:
@@ -90,12 +91,17 @@ def stamp(figure: Figure, words: str | None) -> None:
 Plot = Callable[..., Figure]
 
 
+def cost_label(dataset: str, units: Mapping[str, str] | None) -> str:
+    """units: dataset -> what its prices and budgets are in."""
+    return f"cost ({(units or {}).get(dataset, UNIT)})"
+
+
 def picture(title: str, *columns: str) -> Callable[[Plot], Plot]:
     """A plot of the rows that have these columns filled: in our style, stamped, or a gap that says why."""
 
     def decorated(plot: Plot) -> Plot:
         @wraps(plot)
-        def drawn(table: pd.DataFrame, *options: Any) -> Figure:
+        def drawn(table: pd.DataFrame, *options: Any, **settings: Any) -> Figure:
             with styled():
                 if missing := [column for column in columns if column not in table]:
                     without = "the table has no rows" if table.empty else f"no column {listed(missing)}"
@@ -103,7 +109,7 @@ def picture(title: str, *columns: str) -> Callable[[Plot], Plot]:
                 rows = table.dropna(subset=list(columns))
                 if rows.empty:
                     return gap_figure(title, reason_of(table))
-                figure = plot(rows, *options)
+                figure = plot(rows, *options, **settings)
                 stamp(figure, stamp_of(rows))
             return figure
 

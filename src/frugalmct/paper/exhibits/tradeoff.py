@@ -1,5 +1,6 @@
 """Accuracy against cost: what each method gives for the money."""
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -29,7 +30,7 @@ from frugalmct.paper.names import (
     WEIGHTED,
 )
 from frugalmct.paper.plotting import (
-    COST_LABEL,
+    cost_label,
     grid_shape,
     has_bands,
     legend_below,
@@ -44,6 +45,7 @@ from frugalmct.paper.wording import points
 TITLE = "Accuracy and cost trade-offs"
 SECTION = "paper"
 NEEDS = ("selections", "plus", "baselines")
+SETTINGS = ("units",)
 COLUMNS = (
     DATASET, METHOD, BUDGET, REPETITION, ACCURACY, COST, STATUS, BASE,
     Column("delta", "the share of the add-on budget kept back when the dual price is set"),
@@ -119,8 +121,8 @@ SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @picture(HEADLINE, "dataset", "method", "accuracy", "cost")
-def plot(table: pd.DataFrame) -> Figure:
-    """One panel per dataset."""
+def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
+    """One panel per dataset; costs in its unit."""
     datasets = list(table["dataset"].unique())
     rows, columns = grid_shape(len(datasets))
     figure = Figure(figsize=(3.15 * columns + 0.3, 2.55 * rows + 0.9))
@@ -128,8 +130,11 @@ def plot(table: pd.DataFrame) -> Figure:
     for axis, dataset in zip(axes, datasets, strict=True):
         _panel(axis, table[table["dataset"] == dataset], small=True)
         axis.set_title(dataset)
-    for axis in axes[-columns:]:
-        axis.set_xlabel(COST_LABEL)
+    labels = [cost_label(dataset, units) for dataset in datasets]
+    # One unit for all is said below the last row alone.
+    first = 0 if len(set(labels)) > 1 else max(len(axes) - columns, 0)
+    for axis, label in zip(axes[first:], labels[first:], strict=True):
+        axis.set_xlabel(label)
     for axis in axes[::columns]:
         axis.set_ylabel("accuracy (%)")
     title_of(figure, _title(table))
@@ -138,12 +143,12 @@ def plot(table: pd.DataFrame) -> Figure:
 
 
 @picture(HEADLINE, "dataset", "method", "accuracy", "cost")
-def plot_each(table: pd.DataFrame) -> Figure:
+def plot_each(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
     """One dataset, larger, with the votes beside the curves."""
     figure = Figure(figsize=(6.4, 4.6))
     axis = figure.subplots()
     _panel(axis, table, small=False)
-    axis.set_xlabel(COST_LABEL)
+    axis.set_xlabel(cost_label(table["dataset"].iloc[0], units))
     axis.set_ylabel("accuracy (%)")
     title_of(figure, f"{table['dataset'].iloc[0]}: {_title(table)[0].lower()}{_title(table)[1:]}")
     legend_below(figure, [axis], 3)

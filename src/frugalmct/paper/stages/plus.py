@@ -13,6 +13,7 @@ from frugalmct.paper.names import PLUS
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.seeds import small_seed
 from frugalmct.strategy import Strategy
+from frugalmct.sweep import sweep
 
 OK = "ok"
 
@@ -50,8 +51,8 @@ def _reached(
     # Also where every call has its own cost: at their means, as the other methods.
     strategy = Strategy.fit(train, budgets, method=PLUS_METHOD, base=base, learning=learning)
     assert isinstance(strategy, Strategy)  # not one of costs per call
-    for budget in budgets:
-        plan, found = strategy.plan(budget), strategy.evaluate(test, budget)
+    for budget, found in zip(budgets, sweep(strategy, test, budgets), strict=True):
+        plan = strategy.plan(budget)
         yield {
             "budget": float(budget),
             "accuracy": found.accuracy,

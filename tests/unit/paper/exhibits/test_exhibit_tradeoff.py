@@ -1,11 +1,14 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
-from drawings import drawn_text
+from drawings import drawn_text, texts
 from long_tables import long_table, row
 from made_up_tables import PAPER_DATASETS, made_up_tables
 
-from frugalmct.paper.exhibit import Inputs, rows_of
+from frugalmct.paper.exhibit import Inputs, draw, load_exhibit, rows_of
 from frugalmct.paper.exhibits.tradeoff import COLUMNS, build, plot, plot_each
+from frugalmct.paper.plotting import grid_shape
 from frugalmct.paper.stages.select import COLUMNS as STAGE_COLUMNS
 from frugalmct.paper.tables import write_table
 
@@ -53,3 +56,25 @@ def test_the_picture_of_one_dataset_has_its_services_and_votes(tmp_path):
     for name in ("COCO", "Microsoft", "Everypixel", "Majority vote", "Weighted majority vote"):
         assert name in shown
     assert "PASCAL" not in shown
+
+
+def cost_labels(figure):
+    return [label for axis in figure.axes if (label := axis.get_xlabel())]
+
+
+def test_costs_are_in_the_unit_of_the_dataset(tmp_path):
+    names = PAPER_DATASETS[:4]
+    table = made_up_tables(names, 2)["tradeoff"]
+    usual, own = "cost (USD per 10,000 items)", "cost (USD per 1,000 calls)"
+    units = {names[1]: "USD per 1,000 calls"}
+    # One unit is said once a column, several at every panel.
+    assert cost_labels(plot(table)) == [usual] * grid_shape(4)[1]
+    assert cost_labels(plot(table, units)) == [usual, own, usual, usual]
+    assert cost_labels(plot_each(rows_of(table, names[1]), units)) == [own]
+    assert cost_labels(plot_each(rows_of(table, names[0]), units)) == [usual]
+    # As a run draws it: what the settings say comes to the file.
+    files = [str(tmp_path / "tradeoff" / f"{name}.svg") for name in names[:2]]
+    Path(files[0]).parent.mkdir()
+    draw(load_exhibit("tradeoff"), [table], files, units)
+    said = ["USD per 1,000 calls" in texts(Path(file)) for file in files]
+    assert said == [False, True]

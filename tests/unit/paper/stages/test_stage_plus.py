@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import BLOCKS, random_market
 
@@ -37,6 +38,17 @@ def test_one_row_per_budget_with_what_the_answers_are_worth(markets):
         assert row.cost == pytest.approx((asked @ test.prices).mean()) and row.cost <= row.budget
         assert row.accuracy == pytest.approx(set_metric(test.truth, strategy.answer(test, asked)).mean())
         assert asked[:, train.services.index(row.base)].all()
+
+
+def test_where_calls_have_their_own_costs_plus_pays_their_means(markets):
+    alike = sweep_plus(*markets, BUDGETS, "auto", FAST, 3)
+    own = []
+    for market in markets:
+        costs = np.tile(market.prices, (len(market), 1))
+        costs[::2] *= 0.5
+        costs[1::2] *= 1.5  # the means are the prices
+        own.append(replace(market, extras=replace(market.extras, costs=costs)))
+    pd.testing.assert_frame_equal(sweep_plus(*own, BUDGETS, "auto", FAST, 3), alike)
 
 
 def test_a_market_of_another_kind_is_left_out_and_says_why():
