@@ -127,6 +127,7 @@ class SmallRun:
             "datasets": list(SCALES),
             "tasks": {dataset: BLOCKS[dataset]["task"] for dataset in SCALES},
             "prices": {dataset: BLOCKS[dataset]["prices"] for dataset in SCALES},
+            "units": dict.fromkeys(SCALES, "USD per 10,000 items"),
             "dropped": {dataset: {} for dataset in SCALES},
             "predictor": FOREST["predictor"],
             "train_share": 0.5,
