@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from frugalmct import letter, plus
@@ -15,7 +14,7 @@ from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import METRICS
 from frugalmct.model import Learning
 from frugalmct.parts import Parts, used_states
-from frugalmct.plans import AUTO, check_budget, deltas_to_try
+from frugalmct.plans import AUTO, budget_list, check_budget, deltas_to_try
 from frugalmct.predict import make_predictor
 from frugalmct.states import WEIGHT_THRESHOLD
 
@@ -91,14 +90,6 @@ def base_states(market: Market, base: str | Sequence[str]) -> list[State]:
     if not names or len(set(names)) != len(names):
         raise FrugalError(f"{WHERE}: base is {base!r}; give a service, several different ones, or '{AUTO}'.")
     return [tuple(sorted(market.service_index(name) for name in names))]
-
-
-def budget_list(budgets: Sequence[float] | float) -> list[float]:
-    """One budget is a list of one; none comes twice."""
-    given = [budgets] if isinstance(budgets, Real | str) else list(budgets)
-    if not given:
-        raise FrugalError(f"{WHERE}: no budgets were given; give at least one.")
-    return list(dict.fromkeys(given))
 
 
 def _combiner_and_steps(wanted: Wanted) -> tuple[str, int]:

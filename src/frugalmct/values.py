@@ -217,6 +217,11 @@ class Fields:
             return self._left.pop(name)
         return self.whole(name, least)
 
+    def optional_number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float | None:
+        if name in self._left and self._left[name] is None:
+            return self._left.pop(name)
+        return self.number(name, least, most)
+
     def optional_text(self, name: str) -> str | None:
         if name in self._left and self._left[name] is None:
             return self._left.pop(name)
