@@ -118,7 +118,7 @@ class _PerCall:
     """Services asked first, of which one's answer stands, or that of another."""
 
     def __init__(self, base: State, trained: Trained, seed: int) -> None:
-        self.base, self.least, self._seed = base, trained.curve.least, seed
+        self.base, self.least, self._seed = base, trained.curve.lowest, seed
         self.most = self.least + (float(trained.curve.budgets[-1]) - self.least) / (1 - DELTA)
         self._on_trial = OnTrial(trained, folds(len(trained), seed))
         self.tried = self._on_trial.tried
@@ -156,9 +156,9 @@ def service_worth(strategy: AnyStrategy, budget: float) -> list[dict[str, Any]]:
     check_pays("Strategy", budget, min(own.least for own in bases))
     base, values = _best(bases, budget)
     accuracy = float(values.mean())
-    rows = []
+    rows, several = [], len(strategy.services) > 1
     for index, service in enumerate(strategy.services):
-        rest = [own.without(index) for own in bases if index not in own.base]
+        rest = [own.without(index) for own in bases if several and index not in own.base]
         row: dict[str, Any] = {
             "service": service,
             "price": float(strategy.prices[index]),

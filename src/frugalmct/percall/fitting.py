@@ -100,7 +100,7 @@ def checked_budgets(market: Market, budgets: Sequence[float] | float) -> list[fl
 def make_plan(budget: float, trained: Trained) -> PerCallPlan:
     """What to do at a budget once it is chosen whom to ask first."""
     curve, first = trained.curve, trained.first
-    if curve.least > budget * (1 + 1e-9):
+    if budget < curve.lowest:
         raise FrugalError(
             f"The budget {budget:g} does not pay for whom every item is sent to first; it must be at least "
             f"{curve.least:.6g}. Raise it, or choose another base."
@@ -118,7 +118,7 @@ def make_plan(budget: float, trained: Trained) -> PerCallPlan:
 
 def best_plan(budget: float, tried: Sequence[OnTrial]) -> PerCallPlan:
     """Of those asked first whom the training items do best with at this budget."""
-    check_pays("Strategy.with_prices", budget, min(own.trained.curve.least for own in tried))
-    payable = [own for own in tried if own.trained.curve.least <= budget]
+    check_pays("Strategy.with_prices", budget, min(own.trained.curve.lowest for own in tried))
+    payable = [own for own in tried if own.trained.curve.lowest <= budget]
     best = max(payable, key=lambda own: own.tried(budget).mean()) if len(payable) > 1 else payable[0]
     return make_plan(float(budget), best.trained)

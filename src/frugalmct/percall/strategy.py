@@ -130,8 +130,8 @@ class PerCallStrategy:
         """The plan of any budget: that trained for it, or who is asked first by the nearest, priced anew."""
         if float(budget) in self.plans:
             return self.plans[float(budget)]
-        check_pays("Strategy.plan_at", budget, min(model.curve.least for model in self.models.values()))
-        payable = [p for p in self.plans.values() if self.models[p.first].curve.least <= budget]
+        check_pays("Strategy.plan_at", budget, min(model.curve.lowest for model in self.models.values()))
+        payable = [p for p in self.plans.values() if self.models[p.first].curve.lowest <= budget]
         near = min(payable, key=lambda plan: abs(plan.budget - budget))
         return make_plan(float(budget), self.training.first(near.first))
 
