@@ -150,6 +150,7 @@ WITH_SOMETHING_TO_RUN = [
 def test_the_page_runs_and_gives_what_it_shows(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names, printed, last = prepare(name_of(page)), None, ""
+    compared = 0
     for block in blocks(page):
         if block.language == "python":
             exec(block.text, names)
@@ -158,9 +159,11 @@ def test_the_page_runs_and_gives_what_it_shows(page, tmp_path, monkeypatch, caps
             printed, last = "".join(run_command(command, capsys) for command in mine), mine[-1]
         elif block.language == "" and printed is not None:
             assert_shown(block.text, printed, SURE if " check " in last else MONEY)
-            printed = None
+            compared, printed = compared + 1, None
         else:
             printed = None
+    shown = sum(block.language == "" for block in blocks(page))
+    assert compared == shown, "an output stands right after what gives it"
 
 
 def test_pages_that_say_what_is_run_are_found():
