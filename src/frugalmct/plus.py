@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from frugalmct.cascade import STEPS, CascadePlan, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.combine.validation import fold_choices
-from frugalmct.features import FeatureMap
+from frugalmct.features import FeatureMap, Matrix
 from frugalmct.market import LabelMarket
 from frugalmct.metrics import set_metric
 from frugalmct.model import AccuracyModel, Learning
@@ -48,6 +48,7 @@ class Learner:
         self.part = market if len(self.rows) == len(market) else market.subset(self.rows)
         features = FeatureMap.of(self.part.evidence(0), market.task, learning.features, learning.summary)
         self.features = StateFeatures(features, len(market.labels))
+        self.columns: dict[int, list[Matrix]] = {}
         self.combiners: dict[State, Combiner] = {}
         self.models: dict[State, StateModel] = {}
         self.accuracy: dict[State, NDArray[np.float64]] = {}
@@ -69,11 +70,18 @@ class Learner:
         predictor = make_predictor(
             learning.predictor, **options | dict(learning.options or {}), jobs=learning.jobs
         )
-        table = self.features.table([self.part.evidence(service) for service in state])
+        columns = [self._columns(service) for service in state]
+        table = self.features.joined(columns, self.part.evidence(state[0]))
         seed = small_seed(learning.seed, self.market.name, *state, learning.predictor)
         predictor.fit(table, np.column_stack([self.accuracy[each] for each in states]), seed=seed)
         model = StateModel(state, (state[0], *choices), predictor, self.services)
         self.models[state], self.estimates[state] = model, model.wide(predictor.training_estimates)
+
+    def _columns(self, service: int) -> list[Matrix]:
+        """Made once, for all the states that have the service."""
+        if service not in self.columns:
+            self.columns[service] = self.features.columns(self.part.evidence(service))
+        return self.columns[service]
 
     def _learn_combiner(self, state: State) -> None:
         """The learned combiner, or the paper's where that is as good on new items."""

@@ -213,24 +213,23 @@ class Fields:
         return value
 
     def optional_whole(self, name: str, least: int = 0) -> int | None:
-        if name in self._left and self._left[name] is None:
-            return self._left.pop(name)
-        return self.whole(name, least)
+        return None if self._is_null(name) else self.whole(name, least)
 
     def optional_number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float | None:
-        if name in self._left and self._left[name] is None:
-            return self._left.pop(name)
-        return self.number(name, least, most)
+        return None if self._is_null(name) else self.number(name, least, most)
 
     def optional_text(self, name: str) -> str | None:
-        if name in self._left and self._left[name] is None:
-            return self._left.pop(name)
-        return self.text(name)
+        return None if self._is_null(name) else self.text(name)
 
     def optional_flag(self, name: str) -> bool | None:
-        if name in self._left and self._left[name] is None:
-            return self._left.pop(name)
-        return self.flag(name)
+        return None if self._is_null(name) else self.flag(name)
+
+    def _is_null(self, name: str) -> bool:
+        """Whether the field is there and null; then it has been asked for."""
+        null = name in self._left and self._left[name] is None
+        if null:
+            del self._left[name]
+        return null
 
     def __contains__(self, name: str) -> bool:
         """Whether the field is there, and was not asked for yet."""

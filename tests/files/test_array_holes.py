@@ -220,6 +220,7 @@ STRATEGIES = {
         lambda h: h.update(states=[]),
         "states is a list of 0; it must be a list with at least one",
     ),
+    "no word on when it was recorded": (lambda h: h["made"].pop("period"), "has no 'period'"),
     "no plans": (lambda h: h.update(plans=[]), "plans is a list of 0; it must be a list with at least one"),
     "a plan that is none": (lambda h: h.update(plans=[6.5]), "a plan is 6.5 where an object was expected"),
     "a plan without base": (lambda h: h["plans"][0].pop("base"), "a plan has no 'base'"),
@@ -286,6 +287,23 @@ def test_strategies_whose_parts_do_not_belong_together(good, tmp_path, fault):
     value = header(members)
     change(value)
     assert words in refused("paper strategy", written(tmp_path, with_header(members, value)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c["rule"].pop("missed"), "its rule has no 'missed'"),
+        (lambda c: c["rule"].update(metric="luck"), "its rule is for the metric 'luck'"),
+        (lambda c: c["rule"].update(threshold=-1), "its rule: threshold is -1"),
+        (lambda c: c.update(more=1), "its header has unknown fields: 'more'"),
+    ],
+)
+def test_learned_combiners_that_leave_out_or_add_a_field(good, tmp_path, change, words):
+    members = good("strategy")
+    value = header(members)
+    combiners = [state["combiner"] for state in value["states"]]
+    change(next(combiner for combiner in combiners if combiner["combiner"] == "learned"))
+    assert words in refused("strategy", written(tmp_path, with_header(members, value)))
 
 
 def test_a_strategy_that_names_a_spacy_model_loads_without_spacy(good, tmp_path):

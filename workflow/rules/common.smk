@@ -174,7 +174,7 @@ def source_content(dataset):
 # ---- selection
 
 EXACT = "frugalmct.select.exact"
-PLUS_FOREST = "frugalmct.predict.random_forest"
+PLUS_FOREST = "frugalmct.predict.extra_trees"
 
 
 def selection_block(wildcards):
@@ -217,7 +217,7 @@ FILES = {
 }
 # What is imported by name while a study runs.
 PLUGINS = {
-    "ablation": [PLUS_FOREST],
+    "ablation": [PLUS_FOREST, "frugalmct.predict.random_forest"],
     "runtime": [f"frugalmct.predict.{PREDICTOR}"],
     "training_size": [f"frugalmct.predict.{PREDICTOR}"],
     "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.combine.candidates import Candidates
-from frugalmct.errors import FrugalError
+from frugalmct.errors import FrugalError, listed
+from frugalmct.metrics import METRICS
+from frugalmct.values import Fields, shown
 
 # Labels missed, as tried; with the last one every candidate is kept.
 MISSED = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 4.0, 1e9)
@@ -57,14 +59,17 @@ class KeptSet:
         return dict(vars(self))
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "KeptSet":
-        rule = cls(**values)
-        limit, threshold = rule.labels_per_item, rule.threshold
-        numbers = [rule.missed, *([] if threshold is None else [threshold])]
-        if not all(isinstance(n, int | float) and not isinstance(n, bool) and n >= 0 for n in numbers):
-            raise FrugalError(f"its rule has {numbers}; they must be numbers of at least 0")
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise FrugalError(f"its rule keeps {limit!r} labels an item")
+    def from_dict(cls, values: Any) -> "KeptSet":
+        fields = Fields("its rule", values)
+        rule = cls(
+            fields.text("metric"),
+            fields.number("missed", least=0),
+            fields.optional_number("threshold", least=0),
+            fields.optional_whole("labels_per_item", least=1),
+        )
+        fields.done()
+        if rule.metric not in METRICS:
+            raise FrugalError(f"its rule is for the metric {shown(rule.metric)}; known: {listed(METRICS)}")
         return rule
 
 

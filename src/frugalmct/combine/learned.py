@@ -23,6 +23,7 @@ from frugalmct.errors import FrugalError
 from frugalmct.metrics import metric_from_counts
 from frugalmct.seeds import generator, small_seed
 from frugalmct.sparse import set_sizes
+from frugalmct.values import Fields, shown
 
 # A model that has seen two thirds of the items tells as well as one of four fifths which combiner is better.
 FOLDS = 3
@@ -129,17 +130,16 @@ class LearnedCombiner:
     def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> "LearnedCombiner":
         """Reads what `to_arrays` gave; data that cannot have come from it is refused."""
         try:
-            services = header["services"]
-            if (
-                header["combiner"] != COMBINER
-                or isinstance(services, bool)
-                or not 1 <= services <= MAX_SERVICES
-            ):
-                raise FrugalError(f"its header says {header['combiner']!r} of {services!r} services")
+            fields = Fields("its header", header)
+            kind, services = fields.text("combiner"), fields.whole("services", least=1, most=MAX_SERVICES)
+            if kind != COMBINER:
+                raise FrugalError(f"its header says {shown(kind)}")
             trees = BoostedTrees.from_arrays(
-                header["offset"], {name: arrays[name] for name in TYPES}, _columns_for(services)
+                fields.number("offset"), {name: arrays[name] for name in TYPES}, _columns_for(services)
             )
-            return cls(services, Records.from_arrays(arrays), trees, KeptSet.from_dict(dict(header["rule"])))
+            rule = KeptSet.from_dict(fields.take("rule"))
+            fields.done()
+            return cls(services, Records.from_arrays(arrays), trees, rule)
         except (FrugalError, KeyError, TypeError, ValueError) as error:
             raise FrugalError(
                 f"The saved learned combiner is damaged ({error}); train and save it again."
