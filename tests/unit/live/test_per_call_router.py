@@ -73,7 +73,7 @@ def test_a_price_is_its_own_cap():
     extras = replace(market.extras, costs=None)
     priced = replace(market, prices=np.array([0.2, 1.0]), extras=extras)
     strategy = Strategy.fit(priced, [0.6], base="none", options=FAST)
-    router = PerCallRouter(strategy, Budget(total=5.5, items=10))
+    router = PerCallRouter(strategy, Budget(total=5.5, items=10), plan=0.6)
     with pytest.raises(OutOfMoney, match="which does not pay for"):
         for n in range(40):
             router.run(item_of(priced, n), lambda service, item: Call("said"))
