@@ -1,6 +1,6 @@
 """From a market and what was asked for to the parts of a strategy: checks first, then one of the methods."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import METRICS
 from frugalmct.model import Learning
 from frugalmct.parts import Parts, used_states
-from frugalmct.plans import AUTO, check_budget, deltas_to_try
+from frugalmct.plans import AUTO, budget_list, check_budget, deltas_to_try
 from frugalmct.predict import make_predictor
 from frugalmct.states import WEIGHT_THRESHOLD
 
@@ -95,16 +95,6 @@ def base_states(market: Market, base: str | Sequence[str] | None) -> list[State]
     if not names or len(set(names)) != len(names):
         raise FrugalError(f"{WHERE}: base is {base!r}; give a service, several different ones, or '{AUTO}'.")
     return [tuple(sorted(market.service_index(name) for name in names))]
-
-
-def budget_list(budgets: Sequence[float] | float) -> list[float]:
-    """One budget is a list of one; none comes twice."""
-    given: list[Any] = [budgets]
-    if isinstance(budgets, Iterable) and not isinstance(budgets, str):
-        given = list(budgets)
-    if not given:
-        raise FrugalError(f"{WHERE}: no budgets were given; give at least one.")
-    return list(dict.fromkeys(given))
 
 
 def _combiner_and_steps(wanted: Wanted) -> tuple[str, int]:

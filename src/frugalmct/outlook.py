@@ -3,25 +3,30 @@
 A strategy keeps estimates of its training items by trees that did not see them. Here dual prices come from
 four fifths of the items and are tried on the rest, fold by fold, so that every item counts once with choices
 that were made without it. Of learned combiners the accuracies are those of folds they have not seen; only by
-the paper's method a combiner's two numbers were chosen on all items.
+the paper's method a combiner's two numbers were chosen on all items. Where calls have costs of their own,
+budgets are kept to with the true ones.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.cascade import Cascade, CascadePlan, State
 from frugalmct.errors import FrugalError
-from frugalmct.plans import check_budget
+from frugalmct.percall import PerCallStrategy
+from frugalmct.percall.training import OnTrial, Trained
+from frugalmct.plans import DELTA, check_pays
 from frugalmct.seeds import generator
 from frugalmct.strategy import Strategy
 from frugalmct.training import folds
 
 STEPS = 40
 DRAWS = 300
+
+AnyStrategy = Strategy | PerCallStrategy
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,61 +63,124 @@ class Outlook:
         }
 
 
-def outlook(strategy: Strategy, budgets: Sequence[float] | None = None) -> Outlook:
+class OneBase(Protocol):
+    """One base of a strategy, on trial with the training items.
+
+    base: whom it asks for every item; least, most: the budget that pays for that, and one that pays for all
+    that it could be worth.
+    """
+
+    @property
+    def base(self) -> State: ...
+
+    @property
+    def least(self) -> float: ...
+
+    @property
+    def most(self) -> float: ...
+
+    def tried(self, budget: float) -> NDArray[np.float64]:
+        """(items,) the true accuracy of what is chosen for each, at dual prices of the other folds."""
+
+    def without(self, service: int) -> "OneBase":
+        """As if there were no such service, which is none of the base."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Cascaded:
+    """A base whose answer is combined with those of add-ons."""
+
+    strategy: Strategy
+    cascade: Cascade
+
+    @property
+    def base(self) -> State:
+        return self.cascade.start
+
+    @property
+    def least(self) -> float:
+        return self.cascade.start_cost
+
+    @property
+    def most(self) -> float:
+        others = np.delete(self.strategy.prices, self.base)
+        return self.least + float(np.sort(others)[-self.strategy.steps :].sum())
+
+    def tried(self, budget: float) -> NDArray[np.float64]:
+        delta, training = self.strategy.plan_near(budget).delta, self.strategy.training
+        return training.tried(self.cascade, budget, delta, folds(len(training), self.strategy.made.seed))
+
+    def without(self, service: int) -> "_Cascaded":
+        return replace(self, cascade=self.cascade.without(service))
+
+
+class _PerCall:
+    """Services asked first, of which one's answer stands, or that of another."""
+
+    def __init__(self, base: State, trained: Trained, seed: int) -> None:
+        self.base, self.least, self._seed = base, trained.curve.lowest, seed
+        self.most = self.least + (float(trained.curve.budgets[-1]) - self.least) / (1 - DELTA)
+        self._on_trial = OnTrial(trained, folds(len(trained), seed))
+        self.tried = self._on_trial.tried
+
+    def without(self, service: int) -> "_PerCall":
+        return _PerCall(self.base, self._on_trial.trained.without(service), self._seed)
+
+
+def _bases(strategy: AnyStrategy) -> Sequence[OneBase]:
+    if isinstance(strategy, PerCallStrategy):
+        training, seed = strategy.training, strategy.made.seed
+        return [_PerCall(first, training.first(first), seed) for first in strategy.models]
+    return [_Cascaded(strategy, strategy.training.cascade(base)) for base in strategy.bases]
+
+
+def outlook(strategy: AnyStrategy, budgets: Sequence[float] | None = None) -> Outlook:
     """Over all budgets from the cheapest base to one that pays for every add-on, unless they are given."""
-    prices, base_cost = strategy.prices, strategy.training.base_cost
-    lowest = min(map(base_cost, strategy.bases))
-    highest = max(
-        base_cost(base) + np.sort(np.delete(prices, base))[-strategy.steps :].sum() for base in strategy.bases
-    )
+    bases = _bases(strategy)
+    lowest, highest = min(own.least for own in bases), max(own.most for own in bases)
     points = np.linspace(lowest, highest, STEPS) if budgets is None else np.sort(np.asarray(budgets, float))
-    cascades = _cascades(strategy)
-    found = [_best(strategy, cascades, budget) for budget in points.tolist()]
+    found = [_best(bases, budget) for budget in points.tolist()]
     return Outlook(
         points, tuple(strategy.names(base) for base, _ in found), np.array([reached for _, reached in found])
     )
 
 
-def service_worth(strategy: Strategy, budget: float) -> list[dict[str, Any]]:
+def service_worth(strategy: AnyStrategy, budget: float) -> list[dict[str, Any]]:
     """One row per service: accuracy at the budget with all services and without it, and what it saves.
 
-    `budget_without`: what must be spent without the service for the accuracy that the budget reaches with it;
-    None when nothing does. A base is left out together with its model.
+    `price`: where calls have costs of their own, the mean. `budget_without`: what must be spent without the
+    service for the accuracy that the budget reaches with it; None when nothing does. A base is left out
+    together with its model.
     """
-    check_budget("Strategy", strategy.prices, budget, strategy.bases)
-    base, values = _best(strategy, _cascades(strategy), budget)
+    bases = _bases(strategy)
+    check_pays("Strategy", budget, min(own.least for own in bases))
+    base, values = _best(bases, budget)
     accuracy = float(values.mean())
-    rows = []
+    rows, several = [], len(strategy.services) > 1
     for index, service in enumerate(strategy.services):
-        rest = [cascade.without(index) for cascade in _cascades(strategy) if index not in cascade.start]
+        rest = [own.without(index) for own in bases if several and index not in own.base]
         row: dict[str, Any] = {
             "service": service,
             "price": float(strategy.prices[index]),
             "base": index in base,
         }
         row |= {"accuracy": accuracy, "accuracy_without": None, "budget_without": None}
-        if rest and min(cascade.start_cost for cascade in rest) <= budget:
-            row["accuracy_without"] = float(_best(strategy, rest, budget)[1].mean())
+        if rest and min(own.least for own in rest) <= budget:
+            row["accuracy_without"] = float(_best(rest, budget)[1].mean())
         if rest:
             points = np.linspace(budget, budget + float(strategy.prices.max()) * 1.5, STEPS // 2)
-            row["budget_without"] = _cheapest_of(strategy, rest, points, accuracy)
+            row["budget_without"] = _cheapest_of(rest, points, accuracy)
         rows.append(row)
     return rows
 
 
-def _cheapest_of(
-    strategy: Strategy, cascades: Sequence[Cascade], points: NDArray[np.float64], accuracy: float
-) -> float | None:
+def _cheapest_of(bases: Sequence[OneBase], points: NDArray[np.float64], accuracy: float) -> float | None:
     """The first of rising budgets that reaches an accuracy; those beyond it are not tried."""
     for budget in points.tolist():
-        payable = any(cascade.start_cost <= budget for cascade in cascades)
-        if payable and _best(strategy, cascades, budget)[1].mean() >= accuracy:
+        payable = any(own.least <= budget for own in bases)
+        if payable and _best(bases, budget)[1].mean() >= accuracy:
             return budget
     return None
-
-
-def _cascades(strategy: Strategy) -> list[Cascade]:
-    return [strategy.training.cascade(base) for base in strategy.bases]
 
 
 def promised(strategy: Strategy, plan: CascadePlan) -> float:
@@ -122,18 +190,9 @@ def promised(strategy: Strategy, plan: CascadePlan) -> float:
     return float(strategy.training.tried(cascade, plan.budget, plan.delta, trials).mean())
 
 
-def _best(
-    strategy: Strategy, cascades: Sequence[Cascade], budget: float
-) -> tuple[State, NDArray[np.float64]]:
-    """The base that does best at a budget, and the true accuracy of what is then chosen for each item, at the
-    dual price of the other folds."""
-    delta, training = strategy.plan_near(budget).delta, strategy.training
-    trials = folds(len(training), strategy.made.seed)
-    tried = {
-        cascade.start: training.tried(cascade, budget, delta, trials)
-        for cascade in cascades
-        if cascade.start_cost <= budget
-    }
+def _best(bases: Sequence[OneBase], budget: float) -> tuple[State, NDArray[np.float64]]:
+    """The base that does best at a budget, and the true accuracy of what is then chosen for each item."""
+    tried = {own.base: own.tried(budget) for own in bases if own.least <= budget}
     base = max(tried, key=lambda base: tried[base].mean())
     return base, tried[base]
 

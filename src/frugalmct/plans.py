@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.checks import MAX_MONEY
-from frugalmct.errors import FrugalError
+from frugalmct.errors import FrugalError, listed
 from frugalmct.estimates import Estimates
 from frugalmct.files import write_text
 from frugalmct.values import MAX_SERVICES, REMAKE, Fields, json_in
@@ -99,16 +99,60 @@ def bases_to_try(market: "Market", base: str) -> list[int]:
     return list(range(len(market.services))) if base == AUTO else [market.service_index(base)]
 
 
+def budget_list(budgets: Sequence[float] | float) -> list[float]:
+    """One budget is a list of one; none comes twice."""
+    given = [budgets] if isinstance(budgets, Real | str) else list(budgets)
+    if not given:
+        raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
+    return list(dict.fromkeys(given))
+
+
 def check_budget(
     where: str, prices: NDArray[np.float64], budget: float, bases: Sequence[int | Sequence[int]]
 ) -> None:
     """That a budget pays for some base: a service, or several together."""
-    cheapest = min(float(prices[np.atleast_1d(base)].sum()) for base in bases)
+    check_pays(where, budget, min(float(prices[np.atleast_1d(base)].sum()) for base in bases))
+
+
+def check_pays(where: str, budget: float, cheapest: float) -> None:
+    """That a budget is what the cheapest base costs, or more."""
     if isinstance(budget, bool) or not isinstance(budget, Real) or not cheapest <= budget < math.inf:
         raise FrugalError(
             f"{where}: the budget {budget!r} does not pay for the base service, which every "
             f"item is sent to; give a number of at least {cheapest:g}."
         )
+
+
+def new_prices(
+    services: Sequence[str], old: NDArray[np.float64], prices: Mapping[str, float]
+) -> NDArray[np.float64]:
+    """(services,) of which those that are named have a new price."""
+    where = "Strategy.with_prices"
+    if unknown := [name for name in prices if name not in services]:
+        raise FrugalError(
+            f"{where}: there is no service {listed(map(repr, unknown))}; its services: {listed(services)}."
+        )
+    new = np.array(old, dtype=np.float64)
+    for name, price in prices.items():
+        if isinstance(price, bool) or not isinstance(price, Real) or not 0 <= price <= MAX_MONEY:
+            raise FrugalError(f"{where}: the price of {name} is {price!r}; give a number, 0 or more.")
+        new[services.index(name)] = price
+    return new
+
+
+def check_prices(services: Sequence[str], prices: NDArray[np.float64], market: "Market") -> None:
+    """That a market has the prices that a strategy was made for."""
+    theirs = [float(market.prices[market.service_index(service)]) for service in services]
+    if not np.allclose(theirs, prices, rtol=1e-9, atol=0):
+        raise FrugalError(
+            f"Market {market.name} has the prices {_priced(services, theirs)}, but the strategy was "
+            f"made for {_priced(services, prices)}; give the market those prices, or take "
+            "strategy.with_prices({...}) for the new ones."
+        )
+
+
+def _priced(services: Sequence[str], prices: Iterable[float]) -> str:
+    return listed(f"{service} {price:g}" for service, price in zip(services, prices, strict=True))
 
 
 def deltas_to_try(delta: float | str, items: int) -> list[float]:

@@ -14,9 +14,8 @@ and the training estimates that plans are priced from.
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +25,15 @@ from scipy.sparse import csr_matrix, vstack
 
 from frugalmct.arrays import open_arrays
 from frugalmct.cascade import CascadePlan, CascadeSelector, State, best_choices, joined
-from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
-from frugalmct.fitting import WHERE, Wanted, budget_list, fit_parts, label_market
+from frugalmct.fitting import WHERE, Wanted, fit_parts, label_market
 from frugalmct.made import PAPER, PER_CALL, PLUS
 from frugalmct.market import Evidence, LabelMarket, Market
 from frugalmct.metrics import set_metric
 from frugalmct.model import Learning
 from frugalmct.parts import FORMAT, Parts, read_parts, used_states, write_parts
 from frugalmct.percall import PerCallStrategy, is_per_call
-from frugalmct.plans import AUTO, DELTA, check_budget
+from frugalmct.plans import AUTO, DELTA, budget_list, check_budget, check_prices, new_prices
 from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner
 from frugalmct.training import folds, held_out
@@ -108,7 +106,7 @@ class Strategy:
         prices: by service; one that is not named keeps its price. budgets: other budgets, too. The base of a
         plan is chosen anew among the bases that this strategy has models of.
         """
-        new = self._new_prices(prices)
+        new = new_prices(self.services, self.prices, prices)
         training = replace(self.training, prices=new)
         paper, plans = self.made.method == PAPER, []
         seed, market = self.made.seed, self.made.market
@@ -133,21 +131,6 @@ class Strategy:
             training=training,
         )
         return Strategy(parts)
-
-    def _new_prices(self, prices: Mapping[str, float]) -> NDArray[np.float64]:
-        if unknown := [name for name in prices if name not in self.services]:
-            raise FrugalError(
-                f"Strategy.with_prices: there is no service {listed(map(repr, unknown))}; "
-                f"its services: {listed(self.services)}."
-            )
-        new = np.array(self.prices, dtype=np.float64)
-        for name, price in prices.items():
-            if isinstance(price, bool) or not isinstance(price, Real) or not 0 <= price <= MAX_MONEY:
-                raise FrugalError(
-                    f"Strategy.with_prices: the price of {name} is {price!r}; give a number, 0 or more."
-                )
-            new[self.services.index(name)] = price
-        return new
 
     def plan_at(self, budget: float) -> CascadePlan:
         """The plan of any budget: that trained for it, or base and δ of the nearest one, priced for this."""
@@ -187,7 +170,7 @@ class Strategy:
         if state not in self.models:
             raise FrugalError(f"This strategy asks nobody after {self.names(state)}: it stops there.")
         if isinstance(answers, Market):
-            self._check_prices(answers)
+            check_prices(self.services, self.prices, answers)
             answers = {name: answers.evidence(answers.service_index(name)) for name in self._named(state)}
         elif isinstance(answers, Evidence):
             answers = {self.services[state[0]]: answers}
@@ -263,15 +246,6 @@ class Strategy:
         reached = set_metric(own.truth, self.answer(own, asked), self.metric)
         return Evaluation(asked, float(reached.mean()), cost)
 
-    def _check_prices(self, market: Market) -> None:
-        theirs = [float(market.prices[market.service_index(service)]) for service in self.services]
-        if not np.allclose(theirs, self.prices, rtol=1e-9, atol=0):
-            raise FrugalError(
-                f"Market {market.name} has the prices {_priced(self.services, theirs)}, but the strategy was "
-                f"made for {_priced(self.services, self.prices)}; give the market those prices, or take "
-                "strategy.with_prices({...}) for the new ones."
-            )
-
     def warn_of_training_items(self, market: Market) -> None:
         if share := self.ids.known(market.items):
             warnings.warn(
@@ -282,7 +256,7 @@ class Strategy:
 
     def aligned(self, market: Market) -> LabelMarket:
         """The market with this strategy's services and labels first; labels it never saw come after them."""
-        self._check_prices(market)
+        check_prices(self.services, self.prices, market)
         own = market if market.services == self.services else market.with_services(self.services)
         return label_market("Strategy", own, "give one of labels, as it was trained on").over(self.labels)
 
@@ -343,7 +317,3 @@ def fit_per_call(market: Market, wanted: Wanted) -> PerCallStrategy:
 def _rows_of(evidence: Evidence, rows: NDArray[np.int64]) -> Evidence:
     given = None if evidence.given is None else evidence.given[rows]
     return Evidence(take_rows(evidence.scores, rows), evidence.labels, given)
-
-
-def _priced(services: Sequence[str], prices: Iterable[float]) -> str:
-    return listed(f"{service} {price:g}" for service, price in zip(services, prices, strict=True))

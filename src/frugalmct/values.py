@@ -215,8 +215,8 @@ class Fields:
     def optional_whole(self, name: str, least: int = 0) -> int | None:
         return None if self._is_null(name) else self.whole(name, least)
 
-    def optional_number(self, name: str, least: float = -math.inf) -> float | None:
-        return None if self._is_null(name) else self.number(name, least)
+    def optional_number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float | None:
+        return None if self._is_null(name) else self.number(name, least, most)
 
     def optional_text(self, name: str) -> str | None:
         return None if self._is_null(name) else self.text(name)

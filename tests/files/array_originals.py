@@ -84,9 +84,14 @@ def _use_qualities(market: Market) -> None:
 
 
 def _use_per_call(strategy: Any) -> None:
-    market = made_up_market()
+    market = made_up_market() if strategy.training.priced else made_up_qualities()
+    # Damaged prices and budgets may not pay for anyone.
+    with suppress(FrugalError):
+        assert strategy.with_prices({}, budgets=[max(strategy.plans)]).plans
     if set(strategy.services) != set(market.services):
         return
+    if strategy.training.priced:
+        market = at_its_prices(market, strategy)
     for budget in strategy.plans:
         # What it learnt from may be more, or other, than these items bring along.
         with suppress(FrugalError):
@@ -94,13 +99,17 @@ def _use_per_call(strategy: Any) -> None:
             assert np.all((choices >= -1) & (choices < len(strategy.services)))
 
 
+def at_its_prices(market: LabelMarket, strategy: Any) -> LabelMarket:
+    """A price that is another number is no damage, and the market must have it too."""
+    prices = dict(zip(strategy.services, strategy.prices.tolist(), strict=True))
+    return replace(market, prices=np.array([prices[service] for service in market.services]))
+
+
 def _use_strategy(strategy: Strategy) -> None:
     market = made_up_market()
     if set(strategy.services) != set(market.services):
         return
-    # A price that is another number is no damage, and the market must have it too.
-    prices = dict(zip(strategy.services, strategy.prices.tolist(), strict=True))
-    market = replace(market, prices=np.array([prices[service] for service in market.services]))
+    market = at_its_prices(market, strategy)
     for budget in strategy.plans:
         asked = strategy.decide(market, budget)
         assert asked[:, list(strategy.plan(budget).base)].all()
@@ -126,6 +135,7 @@ KINDS = {
     "strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
     "paper strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
     "per-call strategy": Kind(Strategy.load, PerCallStrategy.save, _use_per_call),
+    "strategy with costs": Kind(Strategy.load, PerCallStrategy.save, _use_per_call),
 }
 
 
@@ -147,6 +157,9 @@ def make_originals() -> dict[str, Any]:
         # Without a text: its arrays are far larger than all else, and are tried by themselves.
         "per-call strategy": Strategy.fit(
             market, [0.5, 6.5], method="per_call", base="cheap", learning=learning
+        ),
+        "strategy with costs": Strategy.fit(
+            made_up_qualities(), [1.5], base="cheap", features="labels", learning=learning
         ),
     }
 

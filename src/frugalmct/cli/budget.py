@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from frugalmct.cli.common import command, label_strategy, number, percent, print_json, print_table
+from frugalmct.cli.common import command, number, percent, print_json, print_table
 
 
 def add(commands: Any) -> None:
@@ -22,9 +22,10 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.outlook import checked_accuracy, outlook
+    from frugalmct.strategy import Strategy
 
     wanted = None if arguments.accuracy is None else checked_accuracy(arguments.accuracy)
-    strategy = label_strategy(arguments.strategy)
+    strategy = Strategy.load(arguments.strategy)
     found = outlook(strategy)
     curve = [
         {"budget": budget, "base": base, "accuracy": accuracy}

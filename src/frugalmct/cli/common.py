@@ -12,8 +12,8 @@ from frugalmct.values import printable
 
 if TYPE_CHECKING:
     from frugalmct.live.budget import Budget
+    from frugalmct.live.router import Router
     from frugalmct.market import Market
-    from frugalmct.strategy import Strategy
 
 USER_MISTAKE = 2
 
@@ -92,19 +92,6 @@ def read_market(path: str, prices: dict[str, float], task: str = "") -> "Market"
     return market.with_prices(np.array(list(prices.values()), dtype=np.float64))
 
 
-def label_strategy(path: str) -> "Strategy":
-    """A strategy that combines label sets; one with costs per call is said to be another thing."""
-    from frugalmct.strategy import Strategy
-
-    strategy = Strategy.load(path)
-    if not isinstance(strategy, Strategy):
-        raise FrugalError(
-            f"{path}: a strategy with costs per call, which this command does not know; `frugalmct train` "
-            "prints what its budgets buy, and frugalmct.live.PerCallRouter takes it into live traffic."
-        )
-    return strategy
-
-
 def add_budget_options(parser: argparse.ArgumentParser) -> None:
     """Those that make a `Budget`, and how it relates to prices."""
     group = parser.add_argument_group("budget (may be left out where the ledger exists)")
@@ -129,6 +116,22 @@ def budget_of(arguments: argparse.Namespace) -> "Budget | None":
             raise FrugalError("--items and --start belong to a budget; give --total or --per-month as well.")
         return None
     return Budget(**amounts, items=arguments.items, start=arguments.start, time_zone=arguments.time_zone)
+
+
+def router_of(arguments: argparse.Namespace, ledger: str | None) -> "Router":
+    """The router of those commands that know strategies of label sets only."""
+    from frugalmct.live.router import Router
+    from frugalmct.strategy import Strategy
+
+    strategy = Strategy.load(arguments.strategy)
+    if not isinstance(strategy, Strategy):
+        raise FrugalError(
+            f"{arguments.strategy}: a strategy with costs per call, which this command does not know; "
+            "take it into live traffic with frugalmct.live.PerCallRouter, and its money is in "
+            "`frugalmct ledger show`."
+        )
+    options = {"per": arguments.per, "plan": arguments.plan, "pace": arguments.pace}
+    return Router(strategy, budget_of(arguments), ledger, **options)
 
 
 def existing_ledger(url: str) -> str:

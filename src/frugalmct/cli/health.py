@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from frugalmct.cli.common import (
     add_budget_options,
-    budget_of,
     command,
     existing_ledger,
     number,
     percent,
     print_json,
     print_table,
+    router_of,
 )
 from frugalmct.errors import FrugalError
 from frugalmct.values import printable
@@ -35,14 +35,9 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from frugalmct.live.router import Router
-
     if arguments.ledger is None:
         raise FrugalError("health: --ledger is missing; give the ledger that the routers write to.")
-    options = {"per": arguments.per, "plan": arguments.plan, "pace": arguments.pace}
-    with Router(
-        arguments.strategy, budget_of(arguments), existing_ledger(arguments.ledger), **options
-    ) as router:
+    with router_of(arguments, existing_ledger(arguments.ledger)) as router:
         health = router.health()
     if arguments.json:
         print_json(health.to_dict())

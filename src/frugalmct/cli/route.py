@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from frugalmct.cli.common import add_budget_options, budget_of, command
 from frugalmct.errors import FrugalError
 
 if TYPE_CHECKING:
+    from frugalmct.live.percall import PerCallRouter
     from frugalmct.live.router import Router
 
 
@@ -22,7 +24,9 @@ def add(commands: Any) -> None:
         "Read items as JSON Lines and write one decision per line. An item's predictions hold the base's\n"
         "answer, null if that call failed. In the decision, `ask` is the service to ask next, already paid\n"
         "for from the budget, or null. Where its answer stands among the predictions as well, it is taken,\n"
-        "and `answer` is the combined one.",
+        "and `answer` is the combined one. With costs per call, items have text and features, and of calls\n"
+        "already made predictions, costs and answer_features; a call that is still to be made is paid for\n"
+        "with what it is expected to cost.",
         "frugalmct route strategy.npz today.jsonl --total 1.2 --items 1000 --per 10000 "
         "--ledger sqlite:///ledger.db",
     )
@@ -35,14 +39,12 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.cli.items import read_items
-    from frugalmct.live.router import Router
 
-    options = {"per": arguments.per, "plan": arguments.plan, "pace": arguments.pace}
-    router = Router(arguments.strategy, budget_of(arguments), arguments.ledger, **options)
+    router, decision_of = _router(arguments)
     counts = {"items": 0, "without_answer": 0, "cost": 0.0}
     with router, _output(arguments.output) as out:
         for item in read_items(arguments.items_file):
-            decision = _decision(router, item)
+            decision = decision_of(router, item)
             counts["items"] += 1
             counts["without_answer"] += "error" in decision
             counts["cost"] += decision["cost"]
@@ -50,6 +52,23 @@ def _run(arguments: argparse.Namespace) -> int:
     summary = f"{counts['items']:,} items for {counts['cost']:g}, {counts['without_answer']:,} without answer"
     print(json.dumps(counts) if arguments.json else f"frugalmct: {summary}", file=sys.stderr)
     return 0
+
+
+def _router(arguments: argparse.Namespace) -> tuple[Any, Callable[[Any, dict[str, Any]], dict[str, Any]]]:
+    """That of the strategy's kind, and how it decides."""
+    from frugalmct.live.percall import PerCallRouter
+    from frugalmct.live.router import Router
+    from frugalmct.strategy import Strategy
+
+    strategy, budget = Strategy.load(arguments.strategy), budget_of(arguments)
+    options = {"per": arguments.per, "plan": arguments.plan}
+    if isinstance(strategy, Strategy):
+        return Router(strategy, budget, arguments.ledger, pace=arguments.pace, **options), _decision
+    if arguments.pace != "adaptive":
+        raise FrugalError(
+            "--pace: with costs per call there is one pace, by the money left per item left; leave it out."
+        )
+    return PerCallRouter(strategy, budget, arguments.ledger, **options), _call_decision
 
 
 def _output(path: str | None) -> Any:
@@ -71,3 +90,26 @@ def _decision(router: "Router", item: dict[str, Any]) -> dict[str, Any]:
         return {"ask": ask} | router.close(ticket).to_dict()
     except FrugalError as error:
         return {"ask": None, "id": item.get("id"), "cost": getattr(error, "cost", 0.0), "error": str(error)}
+
+
+def _call_decision(router: "PerCallRouter", item: dict[str, Any]) -> dict[str, Any]:
+    """The same where one answer stands; a call that is not among those at hand is still to be made."""
+    from frugalmct.live.calls import Call, recorded_call
+
+    first = {router.strategy.services[service] for service in router.plan.first}
+    waiting: list[str] = []
+
+    def ask(service: str, item: dict[str, Any]) -> Call:
+        call = recorded_call(item, service)
+        if call is None and service in first:
+            raise LookupError("it is asked first, and its call is not in the item")
+        if call is None:
+            waiting.append(service)
+        return call or Call(None)
+
+    try:
+        found = router.run(item, ask).to_dict()
+    except FrugalError as error:
+        return {"ask": None, "id": item.get("id"), "cost": getattr(error, "cost", 0.0), "error": str(error)}
+    asked = [service for service in found["asked"] if service not in waiting]
+    return {"ask": waiting[0] if waiting else None} | found | {"asked": asked}

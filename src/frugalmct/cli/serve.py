@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from frugalmct.cli.common import add_budget_options, budget_of, command
+from frugalmct.cli.common import add_budget_options, command, router_of
 from frugalmct.errors import FrugalError
 
 
@@ -38,7 +38,6 @@ def _run(arguments: argparse.Namespace) -> int:
             f"serve: the Python package {error.name} is missing; install it with "
             "pip install 'frugalmct[serve]'."
         ) from None
-    from frugalmct.live.router import Router
 
     if not 0 <= arguments.port <= 65535:
         raise FrugalError(f"--port: {arguments.port} is no port; give a number from 0 to 65535.")
@@ -48,8 +47,7 @@ def _run(arguments: argparse.Namespace) -> int:
         )
     token = server.read_token(arguments.token_file)
     bound = server.listener(arguments.host, arguments.port, token)
-    options = {"per": arguments.per, "plan": arguments.plan, "pace": arguments.pace}
     with bound:
-        router = Router(arguments.strategy, budget_of(arguments), arguments.ledger, **options)
+        router = router_of(arguments, arguments.ledger)
         server.serve(router, bound, token=token, most_bytes=arguments.most_bytes, as_json=arguments.json)
     return 0

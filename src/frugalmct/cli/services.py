@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from frugalmct.cli.common import command, label_strategy, number, percent, print_json, print_table
+from frugalmct.cli.common import command, number, percent, print_json, print_table
 
 
 def add(commands: Any) -> None:
@@ -22,8 +22,9 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.outlook import service_worth
+    from frugalmct.strategy import Strategy
 
-    strategy = label_strategy(arguments.strategy)
+    strategy = Strategy.load(arguments.strategy)
     budget = max(strategy.plans) if arguments.budget is None else arguments.budget
     rows = service_worth(strategy, budget)
     if arguments.json:

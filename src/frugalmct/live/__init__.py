@@ -10,7 +10,7 @@ _WHERE = {
     "Router": "router",
     "PerCallRouter": "percall",
     "PerCallResult": "percall",
-    "Call": "percall",
+    "Call": "calls",
     "Ticket": "tickets",
     "Result": "tickets",
     "OutOfMoney": "tickets",

@@ -8,40 +8,28 @@ ledger that processes may share. A cost divided by `per` is in the unit of the b
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from frugalmct.errors import FrugalError, listed
+from frugalmct.live.answers import checked_answer
 from frugalmct.live.budget import Budget
+from frugalmct.live.calls import Call, checked_cost, known_of
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
 from frugalmct.live.records import Reservation, new_key
 from frugalmct.live.tickets import NoAnswer, OutOfMoney
-from frugalmct.market import Answered, Known, text_column
 from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.spending import most_worth
 from frugalmct.strategy import Strategy
 
-Ask = Callable[[str, Any], "Call"]
+Ask = Callable[[str, Any], Call]
 LEAST = 1e-9
 """The smallest sum that money is counted in."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a service gave: any answer, what the call cost, and its `answer_features`, if it has some.
-
-    cost may be left out where every call of a service has the same price; for a strategy that learnt from
-    labels, the answer is a list of [label, score] pairs.
-    """
-
-    answer: Any
-    cost: float | None = None
-    features: Sequence[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +45,10 @@ class PerCallResult:
     cost: float
     expected: float | None
     failed: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self) | {"asked": list(self.asked)}
 
 
 @dataclass
@@ -77,8 +69,8 @@ class PerCallRouter:
 
     strategy: a `PerCallStrategy` or the file of one. plan: the budget to plan with, of those it was trained
     for; by default the largest that the money pays for, item by item. caps: by service the most that one call
-    can cost; with them nothing is ever spent beyond the budget, without them at most what one call of each
-    router costs more than was left.
+    can cost, by default the price where all calls of a service cost the same; with them nothing is ever spent
+    beyond the budget, without them at most what one call of each router costs more than was left.
     """
 
     def __init__(
@@ -107,8 +99,17 @@ class PerCallRouter:
         self.money = ledger
         self.plan = loaded.plan(self._planned() if plan is None else plan)
         self.model = loaded.models[self.plan.first]
+        if caps is None and loaded.training.priced:  # the price of a call is its own cap
+            caps = dict(zip(loaded.services, loaded.prices.tolist(), strict=True))
         self.caps = loaded.checked_caps(caps)
+        self._labelled = {own.service for own in self.model.answers.services if own.labels is not None}
         self.order = sorted(self.plan.first, key=lambda k: float(self.model.costs.mean[k]))
+
+    def __enter__(self) -> "PerCallRouter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def run(
         self, item: Mapping[str, Any], ask: Callable[[str, Any], Call], id: str | None = None
@@ -119,12 +120,21 @@ class PerCallRouter:
         """
         key = new_key()
         own = _Item(str(id or item.get("id") or key), key, item)
+        known_of(self.model, item, {})  # a mistake is said before money is spent
+        try:
+            return self._run(own, ask)
+        except (NoAnswer, OutOfMoney) as error:
+            error.cost = own.cost  # of calls that were made before
+            raise
+
+    def _run(self, own: _Item, ask: Ask) -> PerCallResult:
         whole = True
         for service in self.order:
             whole = self._call(own, service, float(self.model.costs.mean[service]), ask) and whole
         if not whole:  # without all of the answers nothing is estimated
             return self._without_estimates(own, ask)
-        accuracy, costs = self.model.estimate(self._known(own), self.strategy.items.table(self._known(own)))
+        known = known_of(self.model, own.item, own.calls)
+        accuracy, costs = self.model.estimate(known, self.strategy.items.table(known))
         choice = self._choose(own, accuracy[0], costs[0], ask)
         return self._result(own, choice, float(accuracy[0, choice]))
 
@@ -169,6 +179,9 @@ class PerCallRouter:
             call = ask(name, own.item)
             if not isinstance(call, Call):
                 raise FrugalError(f"ask gave a {type(call).__name__} for {name}; give a frugalmct.live.Call.")
+            cost = estimate if call.cost is None else checked_cost(call.cost)
+            if service in self._labelled:
+                checked_answer(call.answer)
         except FrugalError:
             self.money.release(made)
             raise
@@ -176,9 +189,8 @@ class PerCallRouter:
             self.money.release(made)
             own.failed[name] = f"{type(error).__name__}: {error}"[:200]
             return False
-        cost = float(self.strategy.prices[service]) if call.cost is None else float(call.cost)
         own.cost += self.money.settle(made, cost / self.per)
-        own.calls[service], own.paid[service] = call, cost
+        own.calls[service], own.paid[service] = Call(call.answer, cost, call.features), cost
         return True
 
     def _reserve(self, own: _Item, service: int, estimate: float) -> Reservation:
@@ -231,26 +243,6 @@ class PerCallRouter:
                 f"{listed(budgets)}; give more money, or train it with that budget."
             )
         return payable[-1]
-
-    def _known(self, own: _Item) -> Known:
-        item, text = own.item, own.item.get("text")
-        features = item.get("features")
-        return Known(
-            1,
-            None if text is None else text_column([str(text)]),
-            None if features is None else np.array([features], dtype=np.float64),
-            {
-                service: self._answered(service, call, own.paid[service])
-                for service, call in own.calls.items()
-            },
-        )
-
-    def _answered(self, service: int, call: Call, cost: float) -> Answered:
-        labelled = any(
-            own.service == service and own.labels is not None for own in self.model.answers.services
-        )
-        numbers = None if call.features is None else [list(call.features)]
-        return Answered.of([call.answer] if labelled else None, numbers, [cost])
 
     def _result(self, own: _Item, choice: int, expected: float | None) -> PerCallResult:
         names = tuple(self.strategy.services[service] for service in own.calls)

@@ -16,7 +16,10 @@ from frugalmct.live.records import Reservation
 
 
 class OutOfMoney(FrugalError):
-    """What is left of the budget does not pay for the base: the item was not sent anywhere."""
+    """What is left of the budget does not pay for the base: the item was not sent anywhere. With costs per
+    call `cost` is what was paid until the money ended."""
+
+    cost = 0.0
 
 
 class NoAnswer(FrugalError):

@@ -4,7 +4,7 @@ Columns are made of a `Known`, which holds nothing of a service that was not ask
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from frugalmct.arrays import text_array
+from frugalmct.checks import MAX_MONEY, MIN_MONEY
 from frugalmct.errors import FrugalError, listed
 from frugalmct.features import summary_columns
 from frugalmct.market import Answered, Known
@@ -80,13 +81,14 @@ class ServiceColumns:
     """Of one service that was asked.
 
     labels: those with a column of their own, None where answers are not labels; numbers: how many
-    `answer_features` it has; cost: whether what its call cost tells something.
+    `answer_features` it has; cost: what the cost of a call is divided by, 1 unless prices have changed since
+    it was learnt from, None where there are no costs of single calls.
     """
 
     service: int
     labels: NDArray[np.str_] | None
     numbers: int
-    cost: bool
+    cost: float | None
 
     @classmethod
     def fit(cls, service: int, answered: Answered) -> "ServiceColumns":
@@ -96,11 +98,11 @@ class ServiceColumns:
             order = np.argsort(-given, kind="stable")[:MOST_LABELS]
             labels = answered.vocabulary[np.sort(order[given[order] >= COMMON * answered.scores.shape[0]])]
         numbers = 0 if answered.numbers is None else answered.numbers.shape[1]
-        return cls(service, labels, numbers, answered.cost is not None)
+        return cls(service, labels, numbers, None if answered.cost is None else 1.0)
 
     @property
     def columns(self) -> int:
-        return (0 if self.labels is None else 3 + len(self.labels)) + self.numbers + self.cost
+        return (0 if self.labels is None else 3 + len(self.labels)) + self.numbers + (self.cost is not None)
 
     def table(self, answered: Answered, items: int) -> Table:
         parts: list[np.ndarray] = [np.zeros((items, 0))]
@@ -114,10 +116,10 @@ class ServiceColumns:
             if answered.numbers is None or answered.numbers.shape[1] != self.numbers:
                 raise FrugalError(f"Service {self.service} must bring {self.numbers} answer_features.")
             parts.append(answered.numbers)
-        if self.cost:
+        if self.cost is not None:
             if answered.cost is None:
                 raise FrugalError("What a call cost is missing, which this strategy learnt from; give it.")
-            parts.append(np.log(np.maximum(answered.cost, 1e-12))[:, None])
+            parts.append(np.log(np.maximum(answered.cost / self.cost, 1e-12))[:, None])
         return np.hstack(parts).astype(np.float32)
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,7 +134,9 @@ class ServiceColumns:
         if labels is not None:
             names = Fields("the columns of a service", {"labels": labels}).names("labels", most=MOST_LABELS)
             labels = text_array("labels", names)
-        found = cls(service, labels, fields.whole("numbers", most=MAX_NUMBERS), fields.flag("cost"))
+        numbers = fields.whole("numbers", most=MAX_NUMBERS)
+        cost = fields.optional_number("cost", least=MIN_MONEY, most=MAX_MONEY)
+        found = cls(service, labels, numbers, cost)
         fields.done()
         return found
 
@@ -148,6 +152,15 @@ class AnswerColumns:
         if kind not in (AUTO, LABELS):
             return cls(())
         return cls(tuple(ServiceColumns.fit(k, known.answers[k]) for k in sorted(known.answers)))
+
+    def at_prices(self, factors: NDArray[np.float64]) -> "AnswerColumns":
+        """Calls cost so many times what they did: what is learnt from is what they would have cost."""
+        return AnswerColumns(
+            tuple(
+                own if own.cost is None else replace(own, cost=own.cost * float(factors[own.service]))
+                for own in self.services
+            )
+        )
 
     @property
     def columns(self) -> int:

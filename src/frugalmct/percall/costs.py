@@ -1,6 +1,6 @@
 """What a call will cost, estimated before it is made."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,12 @@ class CostModel:
         if self.predictor is None:
             return np.tile(self.mean, (table.shape[0], 1))
         return np.where(self.foretold, self.predictor.estimate(table) * self.highest, self.mean)
+
+    def at_prices(self, prices: Costs, factors: Costs) -> "CostModel":
+        """At new prices, which are so many times the old ones: shares of the highest are what they were."""
+        if np.array_equal(self.mean, self.highest):
+            return CostModel.fixed(prices)
+        return replace(self, mean=self.mean * factors, highest=self.highest * factors)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"mean": self.mean, "highest": self.highest, "foretold": self.foretold.astype(np.int64)}

@@ -1,7 +1,7 @@
 """One set of services asked first: what their answers tell of every service's accuracy and cost."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,15 @@ class FirstModel:
         """(items, services) accuracies and costs; items: the columns known beforehand."""
         table = joined_table(items, self.answers.table(known))
         return self.predictor.estimate(table), self.costs.estimate(table)
+
+    def at_prices(self, prices: NDArray, factors: NDArray, curve: PriceCurve) -> "FirstModel":
+        """At new prices of calls, which is so many times what they were."""
+        return replace(
+            self,
+            answers=self.answers.at_prices(factors),
+            costs=self.costs.at_prices(prices, factors),
+            curve=curve,
+        )
 
     def to_arrays(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         header, arrays = self.predictor.to_arrays()
@@ -140,26 +149,24 @@ class Learner:
             costs, estimated = CostModel.fit(table, self.market.costs, seed, learning.jobs)
         else:
             costs, estimated = pilot.model.costs, pilot.costs
-        curve = self._curve(first, predictor.training_estimates, estimated)
+        true = np.broadcast_to(self.market.costs, estimated.shape)
+        curve = price_curve(first, predictor.training_estimates, estimated, true)
         model = FirstModel(first, answers, predictor, costs, curve)
         return Learnt(model, predictor.training_estimates, estimated)
 
     def _seed(self, first: First) -> int:
         return small_seed(self.learning.seed, self.market.name, self.learning.predictor, *first)
 
-    def _curve(self, first: First, accuracy: np.ndarray, estimated: np.ndarray) -> PriceCurve:
-        true = np.broadcast_to(self.market.costs, accuracy.shape)
-        costs = estimated.copy()
-        costs[:, list(first)] = true[:, list(first)]
-        found = frontier(accuracy, costs, list(first) or None)
-        least = (
-            true[:, list(first)].sum(axis=1) if first else true[np.arange(len(true)), costs.argmin(axis=1)]
-        )
-        size = len(found.budgets)
-        kept = np.unique(np.linspace(0, size - 1, min(size, MOST_CORNERS)).astype(int))
-        return PriceCurve(
-            found.budgets[kept], found.dual_prices[kept], float(least.mean()), float(least.std())
-        )
+
+def price_curve(first: First, accuracy: NDArray, estimated: NDArray, true: NDArray) -> PriceCurve:
+    """The dual price at every budget: (items, services) estimates, and true costs of those asked first."""
+    costs = estimated.copy()
+    costs[:, list(first)] = true[:, list(first)]
+    found = frontier(accuracy, costs, list(first) or None)
+    least = true[:, list(first)].sum(axis=1) if first else true[np.arange(len(true)), costs.argmin(axis=1)]
+    size = len(found.budgets)
+    kept = np.unique(np.linspace(0, size - 1, min(size, MOST_CORNERS)).astype(int))
+    return PriceCurve(found.budgets[kept], found.dual_prices[kept], float(least.mean()), float(least.std()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,10 @@ from frugalmct.made import ItemIds, Made
 from frugalmct.metrics import METRICS
 from frugalmct.percall.columns import ItemColumns
 from frugalmct.percall.model import First, FirstModel, checked_first
+from frugalmct.percall.training import PerCallTraining
 from frugalmct.values import MAX_SERVICES, Fields
 
-FORMAT = "frugalmct-percall-1"
+FORMAT = "frugalmct-percall-2"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class PerCallPlan:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """services, prices: (services,) mean costs of a call; items: what is seen of items beforehand."""
+    """services, prices: (services,) mean costs of a call; items: what is seen of items beforehand; training:
+    what is kept of the items learnt from."""
 
     services: tuple[str, ...]
     prices: NDArray[np.float64]
@@ -62,12 +64,14 @@ class Parts:
     plans: tuple[PerCallPlan, ...]
     models: Mapping[First, FirstModel]
     items: ItemColumns
+    training: PerCallTraining
     made: Made
     ids: ItemIds
 
 
 def write_parts(parts: Parts, path: str | Path) -> None:
-    described, arrays = [], {"prices": parts.prices} | parts.ids.to_arrays()
+    described = []
+    arrays = {"prices": parts.prices} | parts.ids.to_arrays() | parts.training.to_arrays()
     for number, model in enumerate(parts.models.values()):
         row, own = model.to_arrays(f"model{number}.")
         described.append(row)
@@ -78,6 +82,7 @@ def write_parts(parts: Parts, path: str | Path) -> None:
         "format": FORMAT,
         "services": list(parts.services),
         "metric": parts.metric,
+        "priced": parts.training.priced,
         "made": parts.made.to_dict(),
         "items": items,
         "plans": [asdict(plan) | {"first": list(plan.first)} for plan in parts.plans],
@@ -97,13 +102,15 @@ def read_parts(file: ArrayFile) -> Parts:
         FirstModel.read(row, file, f"model{number}.", len(services), items.columns)
         for number, row in enumerate(rows)
     ]
+    prices = file.prices(len(services))
     parts = Parts(
         services,
-        file.prices(len(services)),
+        prices,
         header.text("metric"),
         tuple(PerCallPlan.from_dict(row, len(services)) for row in header.rows("plans")),
         {model.first: model for model in models},
         items,
+        PerCallTraining.read(file, prices, [model.first for model in models], header.flag("priced")),
         Made.from_dict(header.take("made")),
         ItemIds.read(file),
     )

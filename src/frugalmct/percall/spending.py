@@ -42,6 +42,11 @@ class PriceCurve:
         place = int(np.searchsorted(self.budgets, budget * (1 + 1e-12), side="right")) - 1
         return float(self.dual_prices[max(place, 0)])
 
+    @property
+    def lowest(self) -> float:
+        """The lowest budget: what an item costs at the least, but for rounding."""
+        return self.least * (1 - 1e-9)
+
     def kept(self, coming: float) -> float:
         """What is kept back for so many items to come."""
         return coming * self.least + DEVIATIONS * self.deviation * math.sqrt(coming)

@@ -2,6 +2,7 @@
 
     strategy = PerCallStrategy.fit(training_market, budgets=[0.5, 1])
     strategy.evaluate(test_market, budget=0.5)
+    strategy.with_prices({"gpt-4o": 1.3})       # no refitting
     strategy.save("strategy.npz")
 
 For a market of labels, too, the answer of one service stands: nothing is combined. How many of those asked
@@ -9,8 +10,8 @@ first agree is among what the choice is made on.
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +21,20 @@ from numpy.typing import NDArray
 from frugalmct.arrays import ArrayFile, open_arrays
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError, listed
-from frugalmct.made import PER_CALL, ItemIds, Made, learning_for
+from frugalmct.made import PER_CALL, learning_for
 from frugalmct.market import Known, Market
-from frugalmct.metrics import METRICS
 from frugalmct.model import Learning
-from frugalmct.percall.columns import LABELS, Table
-from frugalmct.percall.model import First, FirstModel, Learner, Learnt, Walked, trial_score, walk
+from frugalmct.percall.columns import Table
+from frugalmct.percall.fitting import NONE, Base, best_plan, checked_budgets, fit_parts, make_plan
+from frugalmct.percall.model import First, FirstModel, Walked, walk
 from frugalmct.percall.parts import FORMAT, Parts, PerCallPlan, read_parts, write_parts
-from frugalmct.percall.search import SERVICES, best_firsts
 from frugalmct.percall.spending import Spending
-from frugalmct.plans import AUTO, DELTA
-from frugalmct.predict import make_predictor
-from frugalmct.seeds import generator
+from frugalmct.percall.training import OnTrial
+from frugalmct.plans import AUTO, DELTA, budget_list, check_pays, check_prices, new_prices
+from frugalmct.training import folds
 
-NONE = "none"
 # On dense columns of texts its estimates erred less than the forest's, and routed half a point better.
 PREDICTOR = "extra_trees"
-# Models learn little from more; and a trial of who is asked first less.
-ENOUGH_ITEMS, ENOUGH_TO_TRY = 10_000, 2_000
-
-Base = str | Sequence[str] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +61,8 @@ class PerCallStrategy:
         self.services, self.prices, self.metric = parts.services, parts.prices, parts.metric
         self.plans: dict[float, PerCallPlan] = {plan.budget: plan for plan in parts.plans}
         self.models: dict[First, FirstModel] = dict(parts.models)
-        self.items, self.made, self.ids = parts.items, parts.made, parts.ids
+        self.items, self.training = parts.items, parts.training
+        self.made, self.ids = parts.made, parts.ids
         self._seen: tuple[Any, Table] | None = None
 
     @classmethod
@@ -90,6 +86,54 @@ class PerCallStrategy:
             settings = {"predictor": PREDICTOR} | settings
         learning = learning_for(PER_CALL, market, learning, settings)
         return cls(fit_parts(market, checked_budgets(market, budgets), base, learning, unit))
+
+    def with_prices(
+        self, prices: Mapping[str, float], budgets: Sequence[float] | None = None
+    ) -> "PerCallStrategy":
+        """This strategy at new prices, without refitting: plans anew from the estimates kept of training.
+
+        prices: by service; one that is not named keeps its price. Where calls have costs of their own, a
+        price is the mean cost of a call (`strategy.prices`), and each call costs so much more or less than it
+        did. budgets: other budgets, too. Whom to ask first is chosen anew among the sets that this strategy
+        has models of.
+        """
+        new = new_prices(self.services, self.prices, prices)
+        training = self.training.at_prices(new, self._factors(new))
+        wanted = budget_list(list(self.plans) if budgets is None else budgets)
+        trials = folds(len(training), self.made.seed)
+        tried = [OnTrial(training.first(first), trials) for first in self.models]
+        plans = tuple(best_plan(budget, tried) for budget in wanted)
+        firsts = sorted({plan.first for plan in plans})
+        training = training.of_firsts(firsts)
+        models = {
+            first: self.models[first].at_prices(new, self._factors(new), training.first(first).curve)
+            for first in firsts
+        }
+        parts = replace(self.parts, prices=new, plans=plans, models=models, training=training)
+        return PerCallStrategy(parts)
+
+    def _factors(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(services,) how many times what it cost a call costs now."""
+        if self.training.priced:
+            return np.ones(len(prices))
+        wrong = (prices != self.prices) & ((prices == 0) | (self.prices == 0))
+        if wrong.any():
+            service = int(np.flatnonzero(wrong)[0])
+            raise FrugalError(
+                f"Strategy.with_prices: the mean cost of a call of {self.services[service]} cannot change "
+                f"from {self.prices[service]:g} to {prices[service]:g}: every call's cost is multiplied, and "
+                "by what is not known. Give a number above 0, or train the strategy anew."
+            )
+        return np.divide(prices, self.prices, out=np.ones(len(prices)), where=self.prices > 0)
+
+    def plan_at(self, budget: float) -> PerCallPlan:
+        """The plan of any budget: that trained for it, or who is asked first by the nearest, priced anew."""
+        if float(budget) in self.plans:
+            return self.plans[float(budget)]
+        check_pays("Strategy.plan_at", budget, min(model.curve.lowest for model in self.models.values()))
+        payable = [p for p in self.plans.values() if self.models[p.first].curve.lowest <= budget]
+        near = min(payable, key=lambda plan: abs(plan.budget - budget))
+        return make_plan(float(budget), self.training.first(near.first))
 
     def plan(self, budget: float) -> PerCallPlan:
         if float(budget) not in self.plans:
@@ -170,6 +214,8 @@ class PerCallStrategy:
         return self._seen[1]
 
     def _aligned(self, market: Market) -> Market:
+        if self.training.priced:
+            check_prices(self.services, self.prices, market)
         return market if market.services == self.services else market.with_services(self.services)
 
     def save(self, path: str | Path) -> None:
@@ -192,94 +238,3 @@ class PerCallStrategy:
 def is_per_call(market: Market, base: Base) -> bool:
     """Whether only this kind of strategy suits: qualities, costs per call, or nobody asked first."""
     return market.kind == "quality" or market.extras.costs is not None or base is None or base == NONE
-
-
-def fit_parts(market: Market, budgets: Sequence[float], base: Base, learning: Learning, unit: str) -> Parts:
-    """A mistake is said before the work."""
-    if learning.metric not in METRICS:
-        raise FrugalError(f"Unknown metric '{learning.metric}'; known: {listed(METRICS)}.")
-    make_predictor(learning.predictor, **(learning.options or {}))
-    named = () if base == AUTO else named_first(market, base)
-    learner = Learner(thinned(market, ENOUGH_ITEMS, learning.seed), learning)
-    firsts = chosen_firsts(learner, budgets) if base == AUTO else dict.fromkeys(budgets, named)
-    learnt = {first: learner.learn(first) for first in sorted(set(firsts.values()))}
-    return Parts(
-        market.services,
-        np.asarray(market.prices, dtype=np.float64),
-        learning.metric,
-        tuple(_plan(budget, learnt[first], learner) for budget, first in firsts.items()),
-        {first: own.model for first, own in learnt.items()},
-        learner.items,
-        Made.of(PER_CALL, market, learning, unit),
-        ItemIds.of(market.items),
-    )
-
-
-def chosen_firsts(learner: Learner, budgets: Sequence[float]) -> dict[float, First]:
-    """Whom to ask first at each budget, by trials on training items."""
-    market = thinned(learner.market, ENOUGH_TO_TRY, learner.learning.seed)
-    small = learner if market is learner.market else Learner(market, learner.learning)
-    alone = small.learn(())
-
-    def trial(first: First) -> dict[float, float]:
-        learnt = small.learn(first, alone)
-        payable = [budget for budget in budgets if learnt.model.curve.least <= budget]
-        return {budget: trial_score(learnt, small, budget) for budget in payable}
-
-    return best_firsts(trial, candidates(market, learner.kind, max(budgets)), budgets)
-
-
-def candidates(market: Market, kind: str, most: float) -> list[int]:
-    """The cheapest services whose answers tell something of an item, of those that a budget pays for."""
-    answered = {k: market.known((k,)).answers[k] for k in range(len(market.services))}
-    telling = [k for k, own in answered.items() if own.scores is not None or own.numbers is not None]
-    payable = [k for k in telling if market.prices[k] <= most] if kind in (AUTO, LABELS) else []
-    return sorted(sorted(payable, key=lambda k: market.prices[k])[:SERVICES])
-
-
-def named_first(market: Market, base: Base) -> First:
-    if base is None or base == NONE:
-        return ()
-    names = [base] if isinstance(base, str) else list(base)
-    return tuple(sorted({market.service_index(name) for name in names}))
-
-
-def thinned(market: Market, most: int, seed: int) -> Market:
-    if len(market) <= most:
-        return market
-    return market.subset(np.sort(generator(seed, market.name, "per call").permutation(len(market))[:most]))
-
-
-def _plan(budget: float, learnt: Learnt, learner: Learner) -> PerCallPlan:
-    curve, first = learnt.model.curve, learnt.model.first
-    if curve.least > budget * (1 + 1e-9):
-        raise FrugalError(
-            f"The budget {budget:g} does not pay for whom every item is sent to first; it must be at least "
-            f"{curve.least:.6g}. Raise it, or choose another base."
-        )
-    true = np.broadcast_to(learner.market.costs, learner.quality.shape)
-    spending = Spending(curve, budget, len(true), first, delta=DELTA)
-    walked = walk(spending, learnt.accuracy, learnt.costs, true)
-    return PerCallPlan(
-        budget=budget,
-        first=first,
-        dual_price=curve.at(curve.least + (1 - DELTA) * (budget - curve.least)),
-        accuracy=float(walked.reached(learner.quality).mean()),
-        cost=walked.cost,
-        asks_no_more=float((walked.asked.sum(axis=1) <= len(first)).mean()),
-    )
-
-
-def checked_budgets(market: Market, budgets: Sequence[float] | float) -> list[float]:
-    given: list[float] = list(budgets) if isinstance(budgets, Iterable) else [budgets]
-    if not given:
-        raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
-    least = float(np.broadcast_to(market.costs, (len(market), len(market.services))).min(axis=1).mean())
-    for budget in given:
-        number = isinstance(budget, int | float | np.number) and not isinstance(budget, bool)
-        if not number or not least <= budget < np.inf:
-            raise FrugalError(
-                f"Market {market.name}: the budget {budget!r} does not pay for the cheapest service of every "
-                f"item; give a number of at least {least:.6g}."
-            )
-    return list(dict.fromkeys(map(float, given)))

@@ -1,5 +1,7 @@
 """A router whose calls have costs of their own: money on true costs, failures, whom it asks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from per_call_markets import FAST, prompts, voters
@@ -64,6 +66,50 @@ def test_never_over_with_caps_and_then_out_of_money(by_text):
     with pytest.raises(OutOfMoney, match="which does not pay for"):
         run_all(router, market)
     assert router.money.state().spent <= 20.0
+
+
+def test_a_price_is_its_own_cap():
+    market = prompts(120)
+    extras = replace(market.extras, costs=None)
+    priced = replace(market, prices=np.array([0.2, 1.0]), extras=extras)
+    strategy = Strategy.fit(priced, [0.6], base="none", options=FAST)
+    router = PerCallRouter(strategy, Budget(total=5.5, items=10), plan=0.6)
+    with pytest.raises(OutOfMoney, match="which does not pay for"):
+        for n in range(40):
+            router.run(item_of(priced, n), lambda service, item: Call("said"))
+    assert 5.3 < router.money.state().spent <= 5.5
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (Call("said", -1.0), "A call's cost is -1.0; give a number, 0 or more"),
+        (Call("said", float("nan")), "A call's cost is nan"),
+        ("said", "ask gave a str for"),
+    ],
+)
+def test_nonsense_from_ask_is_said_and_nothing_is_booked(by_text, call, sentence):
+    router = PerCallRouter(by_text, Budget(total=5, items=2))
+    with pytest.raises(FrugalError, match=sentence):
+        router.run({"text": "hello"}, lambda service, item: call)
+    assert router.money.state().spent == router.money.state().reserved == 0
+
+
+def test_a_wrong_item_is_said_before_money_is_spent(by_votes):
+    calls = []
+    router = PerCallRouter(by_votes, Budget(total=250, items=100))
+    with pytest.raises(FrugalError, match="The item's text is 7; give a text"):
+        router.run({"text": 7}, lambda service, item: calls.append(service))
+    assert not calls
+
+
+def test_answers_that_are_no_labels_count_as_failed(by_votes):
+    """Where labels were learnt from: the other one's answer stands."""
+    router = PerCallRouter(by_votes, Budget(total=250, items=100))
+    answers = {"one": "seven", "two": [["7", 1.0]], "expert": [["8", 1.0]]}
+    result = router.run({"id": "a"}, lambda service, item: Call(answers[service], 0.1))
+    assert result.service == "two" and "a list of [label, score] pairs" in result.failed["one"]
+    assert result.cost == pytest.approx(0.1) == router.money.state().spent
 
 
 def test_those_asked_first_decide_whether_the_expert_is_asked(by_votes):
