@@ -112,7 +112,7 @@ def test_lists_of_choices_are_those_of_the_code():
     block = described["$defs"]["dataset"]["properties"]
     assert block["metric"]["enum"] == list(METRICS)
     assert block["source"]["properties"]["kind"]["enum"] == SOURCES.names()
-    assert block["features"]["examples"] == ["auto", *KINDS]
+    assert block["features"]["examples"] == ["auto", *KINDS, "text"]
     assert sorted(described["properties"]["predictor"]["enum"]) == PREDICTORS.names()
     compared = described["properties"]["predictor_study"]["properties"]["predictors"]
     assert sorted(compared["items"]["enum"]) == sorted(compared["default"]) == PREDICTORS.names()
