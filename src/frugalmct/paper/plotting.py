@@ -18,7 +18,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from frugalmct.errors import listed
 from frugalmct.files import replacing
 from frugalmct.paper.looks import Look
-from frugalmct.paper.names import MADE_BY
+from frugalmct.paper.names import MADE_BY, PER_CALL
 
 STYLE = {
     "figure.dpi": 150,
@@ -52,6 +52,15 @@ PAPER_COLOR = "#8c8c8c"
 STAMPS = {"SIMULATED DATA": "#b3261e", "REAL DATA": "#1b6e3c"}
 WIDE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "PingFang SC", "Arial Unicode MS")
 COST_LABEL = "cost (USD per 10,000 items)"
+
+
+def has_call_costs(table: pd.DataFrame) -> bool:
+    """Whether some of these rows are of calls with costs of their own, which may be in any unit."""
+    return "method" in table and bool((table["method"] == PER_CALL).any())
+
+
+def cost_label(table: pd.DataFrame) -> str:
+    return "mean cost of an item, in the unit of its data" if has_call_costs(table) else COST_LABEL
 
 
 def save_figure(figure: Figure, paths: Iterable[str | Path]) -> None:

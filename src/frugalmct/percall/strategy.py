@@ -86,10 +86,7 @@ class PerCallStrategy:
         settings: those of `Learning` by name; features may be `text`, `given`, `labels` (what those asked
         first answered) or `auto`, all there is; the predictor is `extra_trees` unless it was given.
         """
-        if learning is None:
-            settings = {"predictor": PREDICTOR} | settings
-        learning = learning_for(PER_CALL, market, learning, settings)
-        return cls(fit_parts(market, checked_budgets(market, budgets), base, learning, unit))
+        return cls(fitted(market, budgets, base, per_call_learning(market, learning, **settings), unit).parts())
 
     def plan(self, budget: float) -> PerCallPlan:
         if float(budget) not in self.plans:
@@ -194,8 +191,36 @@ def is_per_call(market: Market, base: Base) -> bool:
     return market.kind == "quality" or market.extras.costs is not None or base is None or base == NONE
 
 
-def fit_parts(market: Market, budgets: Sequence[float], base: Base, learning: Learning, unit: str) -> Parts:
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What fitting found, before it is made a strategy of: whom to ask first at each budget, and of each such
+    set its model with out-of-sample estimates of the training items."""
+
+    learner: Learner
+    firsts: Mapping[float, First]
+    learnt: Mapping[First, Learnt]
+    made: Made
+    ids: ItemIds
+
+    def parts(self) -> Parts:
+        market, learnt = self.learner.market, self.learnt
+        return Parts(
+            market.services,
+            np.asarray(market.prices, dtype=np.float64),
+            self.learner.learning.metric,
+            tuple(_plan(budget, learnt[first], self.learner) for budget, first in self.firsts.items()),
+            {first: own.model for first, own in learnt.items()},
+            self.learner.items,
+            self.made,
+            self.ids,
+        )
+
+
+def fitted(
+    market: Market, budgets: Sequence[float] | float, base: Base, learning: Learning, unit: str = ""
+) -> Fitted:
     """A mistake is said before the work."""
+    budgets = checked_budgets(market, budgets)
     if learning.metric not in METRICS:
         raise FrugalError(f"Unknown metric '{learning.metric}'; known: {listed(METRICS)}.")
     make_predictor(learning.predictor, **(learning.options or {}))
@@ -203,16 +228,15 @@ def fit_parts(market: Market, budgets: Sequence[float], base: Base, learning: Le
     learner = Learner(thinned(market, ENOUGH_ITEMS, learning.seed), learning)
     firsts = chosen_firsts(learner, budgets) if base == AUTO else dict.fromkeys(budgets, named)
     learnt = {first: learner.learn(first) for first in sorted(set(firsts.values()))}
-    return Parts(
-        market.services,
-        np.asarray(market.prices, dtype=np.float64),
-        learning.metric,
-        tuple(_plan(budget, learnt[first], learner) for budget, first in firsts.items()),
-        {first: own.model for first, own in learnt.items()},
-        learner.items,
-        Made.of(PER_CALL, market, learning, unit),
-        ItemIds.of(market.items),
-    )
+    made = Made.of(PER_CALL, market, learning, unit)
+    return Fitted(learner, firsts, learnt, made, ItemIds.of(market.items))
+
+
+def per_call_learning(market: Market, learning: Learning | None = None, **settings: Any) -> Learning:
+    """How to learn from a market: as it says itself, with `extra_trees` unless another predictor is given."""
+    if learning is None:
+        settings = {"predictor": PREDICTOR} | settings
+    return learning_for(PER_CALL, market, learning, settings)
 
 
 def chosen_firsts(learner: Learner, budgets: Sequence[float]) -> dict[float, First]:

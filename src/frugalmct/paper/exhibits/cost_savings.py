@@ -19,14 +19,25 @@ from frugalmct.paper.columns import (
     with_bounds,
 )
 from frugalmct.paper.curves import DatasetResults, datasets_of, joined_reasons, not_reached
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import look_of, name_of
-from frugalmct.paper.names import BEST_SINGLE, DAP, FRUGALML, ONLINE, PLUS
+from frugalmct.paper.names import (
+    BEST_SINGLE,
+    CLUSTERS,
+    DAP,
+    FRUGALML,
+    NEAREST,
+    ONLINE,
+    PER_CALL,
+    PLUS,
+    RANDOM_MIX,
+    THRESHOLD,
+)
 from frugalmct.paper.plotting import (
-    COST_LABEL,
     INK,
     PAPER_COLOR,
+    cost_label,
     legend_below,
     picture,
     plain_log,
@@ -39,6 +50,7 @@ from frugalmct.paper.wording import counted, percent, without_columns
 TITLE = "Cost savings at the best service's accuracy"
 SECTION = "paper"
 NEEDS = ("tradeoff",)
+OF = (LABELS, CALLS)
 SETTINGS = ("tasks",)
 _COST, _COST_LOW, _COST_HIGH = with_bounds(
     Column("cost", "what the method pays to be as accurate as the best service", unit=MONEY)
@@ -73,6 +85,8 @@ DIFFERS = (
 )
 # The paper's method, ours, and the baselines that heed a budget, each in the paper's form.
 METHODS = (ONLINE, PLUS, FRUGALML, DAP)
+# Where calls have costs of their own: our method, and the others.
+ROUTERS = (PER_CALL, THRESHOLD, NEAREST, CLUSTERS, RANDOM_MIX)
 OF_BEST_SERVICE = ("paper_accuracy", "paper_best_cost")
 HEADLINE = "Cost saved at the best service's accuracy"
 
@@ -86,13 +100,14 @@ def cost_savings(
 ) -> pd.DataFrame:
     """What methods pay for the accuracy of the best service, one row per dataset of `tasks` and method.
 
-    FrugalMCT's row is there even if it has no result; a method that was not run is left out.
+    FrugalMCT's row is there even if it has no result; a method that was not run is left out. Where calls have
+    costs of their own, the methods are those for such calls.
     """
     known = set(tradeoff["method"])
     rows = [
         _savings_row(results, method, tasks[results.dataset])
         for results in datasets_of(tradeoff, list(tasks))
-        for method in methods
+        for method in (methods if results.of(PER_CALL).empty else ROUTERS)
         if method == ONLINE or method in known
     ]
     return pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
@@ -143,8 +158,10 @@ def _paper_savings(dataset: str) -> dict[str, float | None]:
 
 
 def of_method(table: pd.DataFrame, method: str = ONLINE) -> pd.DataFrame:
-    """One method's rows; a table of one method may not name it."""
-    return table[table["method"] == method] if "method" in table else table
+    """One method's rows; a table of one method may not name it. In place of FrugalMCT's, which has one price
+    per service, those of FrugalMCT per call where calls have costs of their own."""
+    names = [ONLINE, PER_CALL] if method == ONLINE else [method]
+    return table[table["method"].isin(names)] if "method" in table else table
 
 
 def reading(table: pd.DataFrame) -> list[str]:
@@ -167,7 +184,7 @@ def _others(table: pd.DataFrame, online: pd.DataFrame) -> Iterator[str]:
     """Each other method on the datasets on which both reach the best service's accuracy."""
     ours = online.set_index("dataset")["saving"]
     means = []
-    for method in METHODS[1:]:
+    for method in (*METHODS[1:], *ROUTERS[1:]):
         theirs = of_method(table, method).dropna(subset=["saving"]).set_index("dataset")["saving"]
         both = ours.index.intersection(theirs.index)
         if len(both):
@@ -194,6 +211,7 @@ def plot(table: pd.DataFrame) -> Figure:
     costs, shares = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
     places = np.arange(len(table))
     _costs(costs, table, plus, places)
+    costs.set_xlabel(cost_label(table))
     _shares(shares, table, plus, places)
     costs.set_yticks(places, [short(str(name), 18) for name in table["dataset"]])
     costs.set_ylim(len(table) - 0.4, -0.6)
@@ -228,7 +246,6 @@ def _costs(axis: Axes, table: pd.DataFrame, plus: pd.DataFrame, places: np.ndarr
         )  # fmt: skip
     if (pd.concat([ours, plus["cost"], service]).dropna() > 0).all():
         plain_log(axis.xaxis)
-    axis.set_xlabel(COST_LABEL)
     axis.grid(axis="x")
 
 
