@@ -96,7 +96,9 @@ def _budget_rows(results: DatasetResults, foresight: Foresight) -> Iterator[dict
             | interval(needed).within(0).columns("budget")
             | interval(plus).within(0).columns("plus_budget")
             | interval(foreseen).within(0).columns("predicted_budget", "predicted")
-            | {"reached": reached, "plus_reached": better, "predicted_reached": hoped}
+            | {"reached": reached}
+            | dict.fromkeys(("plus_reached", "predicted_reached"))
+            | ({} if calls else {"plus_reached": better, "predicted_reached": hoped})
             | {
                 "reason": joined_reasons(
                     results.missing(arm) or not_reached(reached, count, "out of reach of the test curve"),
@@ -129,8 +131,9 @@ def _targets(results: DatasetResults) -> Iterator[dict[str, Any]]:
 
 def reading(table: pd.DataFrame) -> list[str]:
     reached, plus = table["budget"].notna().sum(), table["plus_budget"].notna().sum()
+    by_plus = "" if table["plus_reached"].isna().all() else f", {plus} by FrugalMCT plus"
     return [
-        f"{reached} of {len(table)} targets are reached by some budget, {plus} by FrugalMCT plus.",
+        f"{reached} of {len(table)} targets are reached by some budget{by_plus}.",
         "A target is the accuracy of a service, or a few points more than the best one's.",
     ]
 

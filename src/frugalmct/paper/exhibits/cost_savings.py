@@ -171,11 +171,14 @@ def reading(table: pd.DataFrame) -> list[str]:
     least, most = online.loc[online["saving"].idxmin()], online.loc[online["saving"].idxmax()]
     same = online.dropna(subset=["paper_saving"])
     beside = f" The paper's mean over the same datasets is {percent(same['paper_saving'].mean(), 0)}."
+    ends = (
+        f"It is least on {least['dataset']} ({percent(least['saving'], 0)}) and most on "
+        f"{most['dataset']} ({percent(most['saving'], 0)})."
+    )
     mean, datasets = percent(online["saving"].mean(), 0), counted(len(online), "dataset")
     return [
         f"The mean saving of FrugalMCT is {mean} over {datasets}." + (beside if len(same) else ""),
-        f"It is least on {least['dataset']} ({percent(least['saving'], 0)}) and most on "
-        f"{most['dataset']} ({percent(most['saving'], 0)}).",
+        *([ends] if len(online) > 1 else []),
         *_others(table, online),
     ]
 
@@ -229,7 +232,7 @@ def _costs(axis: Axes, table: pd.DataFrame, plus: pd.DataFrame, places: np.ndarr
         axis.plot(
             plus["cost"], places, BETTER.marker, color=BETTER.color, markersize=8, label="FrugalMCT plus"
         )
-    if "paper_cost" in table:
+    if "paper_cost" in table and table["paper_cost"].notna().any():
         axis.plot(
             table["paper_cost"],
             places,
@@ -251,7 +254,7 @@ def _costs(axis: Axes, table: pd.DataFrame, plus: pd.DataFrame, places: np.ndarr
 
 def _shares(axis: Axes, table: pd.DataFrame, plus: pd.DataFrame, places: np.ndarray) -> None:
     """Three bars a dataset: the paper's number below, plus above."""
-    if "paper_saving" in table:
+    if "paper_saving" in table and table["paper_saving"].notna().any():
         axis.barh(places + 0.27, 100 * table["paper_saving"], 0.26, color="#d4d4d4", label="saving, paper")
     least = [0.0]
     for rows, look, offset in ((plus, BETTER, -0.27), (table, FRUGAL, 0.0)):
