@@ -48,10 +48,16 @@ class Scale:
         return (table - self.mean) / self.spread
 
 
+def directions(table: Table) -> Table:
+    """Rows of length 1: what is near by angle."""
+    length = np.linalg.norm(table, axis=1, keepdims=True)
+    return table / np.where(length > 0, length, 1)
+
+
 class NearestNeighbours:
     """The means of the nearest training items; of how many, by the error on each of these without itself.
 
-    known: what is estimated of the training items, each from the others.
+    known: what is estimated of the training items, each from the others; error: its mean square error.
     """
 
     def __init__(self, table: Table, accuracy: Outcomes, costs: Outcomes) -> None:
@@ -60,20 +66,18 @@ class NearestNeighbours:
         tried = [count for count in NEIGHBOURS if count < len(table)]
         if not tried:
             raise FrugalError(f"Nearest neighbours: {len(table)} items to learn from; give more than 5.")
-        self._scale, self._accuracy, self._costs = Scale.of(table), accuracy, costs
-        self._searcher = NearestNeighbors(n_neighbors=tried[-1], algorithm="brute")
-        self._searcher.fit(self._scale.apply(table))
+        self._accuracy, self._costs = accuracy, costs
+        self._searcher = NearestNeighbors(n_neighbors=tried[-1], algorithm="brute").fit(table)
         others = self._searcher.kneighbors(return_distance=False)
         errors = {
             count: float(((_mean_of(accuracy, others[:, :count]) - accuracy) ** 2).mean()) for count in tried
         }
         self.neighbours = min(errors, key=lambda count: errors[count])
+        self.error = errors[self.neighbours]
         self.known = self._estimated(others[:, : self.neighbours])
 
     def estimate(self, table: Table) -> Estimated:
-        nearest = self._searcher.kneighbors(
-            self._scale.apply(table), n_neighbors=self.neighbours, return_distance=False
-        )
+        nearest = self._searcher.kneighbors(table, n_neighbors=self.neighbours, return_distance=False)
         return self._estimated(nearest)
 
     def _estimated(self, nearest: NDArray[np.int64]) -> Estimated:
@@ -90,26 +94,23 @@ def _mean_of(outcomes: Outcomes, nearest: NDArray[np.int64]) -> Outcomes:
 
 class ClusterMeans:
     """k-means of the items, and every service's means in each cluster; how many clusters, by the error of
-    a cluster's mean on each of its items without itself. known: of the training items."""
+    a cluster's mean on each of its items without itself. known: of the training items; error: that error."""
 
     def __init__(self, table: Table, accuracy: Outcomes, costs: Outcomes, seed: int = 0) -> None:
         from sklearn.cluster import KMeans
 
-        self._scale = Scale.of(table)
-        scaled = self._scale.apply(table)
-        most = len(np.unique(scaled, axis=0))
+        most = len(np.unique(table, axis=0))
         tried = [k for k in CLUSTERS if k * ITEMS_PER_CLUSTER <= len(table) and k <= most] or [1]
-        found = [KMeans(k, n_init=STARTS, random_state=seed).fit(scaled) for k in tried]
+        found = [KMeans(k, n_init=STARTS, random_state=seed).fit(table) for k in tried]
         errors = [without_itself_error(accuracy, model.labels_) for model in found]
-        self._model = found[int(np.argmin(errors))]
-        self.clusters = tried[int(np.argmin(errors))]
+        self.error, self.clusters, self._model = min(errors), tried[np.argmin(errors)], found[np.argmin(errors)]
         self._accuracy, self._costs = (
             cluster_means(own, self._model.labels_, self.clusters) for own in (accuracy, costs)
         )
         self.known = self._estimated(self._model.labels_)
 
     def estimate(self, table: Table) -> Estimated:
-        return self._estimated(self._model.predict(self._scale.apply(table)))
+        return self._estimated(self._model.predict(table))
 
     def _estimated(self, labels: NDArray[np.int64]) -> Estimated:
         return Estimated(self._accuracy[labels], self._costs[labels])
@@ -132,30 +133,52 @@ def without_itself_error(outcomes: Outcomes, labels: NDArray[np.int64]) -> float
     return float(((guess - outcomes) ** 2).mean())
 
 
-def best_pair(estimated: Outcomes, accuracy: Outcomes, costs: Sequence[float], budget: float) -> list[int]:
-    """The two services between which a threshold on the estimated gain serves training items best.
+@dataclass(frozen=True, eq=False)
+class ThresholdPair:
+    """Two services: the stronger is asked where it is estimated to gain more than a threshold over the weaker.
 
-    estimated: out of sample; accuracy: the truth; costs: (services,) means. Those items go to the more
-    expensive one, whose estimated gain is highest and above 0, as many as the budget pays for. One service
-    alone is a pair too, [k, k]; where no budget pays for any, the cheapest.
+    costs: what a training item costs on average, the more the lower the threshold; thresholds: falling, 0 or
+    more; accuracy: what training items reach so.
     """
-    money = np.asarray(costs, dtype=np.float64)
-    payable = [int(k) for k in np.argsort(money, kind="stable") if money[k] <= budget]
+
+    weak: int
+    strong: int
+    costs: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+    @classmethod
+    def fit(
+        cls, estimated: Outcomes, accuracy: Outcomes, costs: Outcomes, pair: tuple[int, int]
+    ) -> "ThresholdPair":
+        """estimated: out of sample; accuracy and costs: what training items' calls really were."""
+        weak, strong = pair
+        gain = estimated[:, strong] - estimated[:, weak]
+        order = np.argsort(-gain, kind="stable")
+        order = order[gain[order] > 0]
+        more, better = (own[order, strong] - own[order, weak] for own in (costs, accuracy))
+        # A threshold is reached with the last of the items that have it; none is sent before the first.
+        last = np.append(np.diff(gain[order]) != 0, np.ones(min(order.size, 1), dtype=bool))
+        spent = np.append(0.0, np.cumsum(more)[last]) / len(gain) + costs[:, weak].mean()
+        reached = np.append(0.0, np.cumsum(better)[last]) / len(gain) + accuracy[:, weak].mean()
+        return cls(weak, strong, spent, np.append(np.inf, gain[order][last]), reached)
+
+    def place(self, budget: float) -> int:
+        """The lowest threshold up to which no cost exceeds the budget."""
+        over = np.flatnonzero(self.costs > budget * (1 + 1e-12))
+        return int(over[0]) - 1 if over.size else len(self.costs) - 1
+
+
+def best_pair(pairs: Sequence[ThresholdPair], budget: float) -> ThresholdPair:
+    """The pair that serves training items best within the budget; the cheapest where none is."""
+    payable = [pair for pair in pairs if pair.costs[0] <= budget]
     if not payable:
-        return [int(money.argmin())] * 2
-    order = [int(k) for k in np.argsort(money, kind="stable")]
-    pairs = [[k, k] for k in payable] + [
-        [weak, strong] for weak, strong in combinations(order, 2) if weak in payable
-    ]
-    reached = [_reached(estimated[:, pair], accuracy[:, pair], money[pair], budget) for pair in pairs]
-    return pairs[int(np.argmax(reached))]
+        return min(pairs, key=lambda pair: pair.costs[0])
+    return max(payable, key=lambda pair: pair.accuracy[pair.place(budget)])
 
 
-def _reached(estimated: Outcomes, accuracy: Outcomes, costs: Outcomes, budget: float) -> float:
-    """The mean accuracy of a pair, the cheaper first."""
-    more = costs[1] - costs[0]
-    share = 1.0 if more <= 0 else min((budget - costs[0]) / more, 1.0)
-    gain = estimated[:, 1] - estimated[:, 0]
-    first = np.argsort(-gain, kind="stable")[: int(share * len(gain) + 1e-9)]
-    sent = first[gain[first] > 0]
-    return float(accuracy[:, 0].mean() + (accuracy[sent, 1] - accuracy[sent, 0]).sum() / len(gain))
+def all_pairs(estimated: Outcomes, accuracy: Outcomes, costs: Outcomes) -> list[ThresholdPair]:
+    """Every two services, that with the lower mean cost as the weaker; one service alone is a pair too."""
+    order = [int(k) for k in np.argsort(costs.mean(axis=0), kind="stable")]
+    chosen = [(k, k) for k in order] + list(combinations(order, 2))
+    return [ThresholdPair.fit(estimated, accuracy, costs, pair) for pair in chosen]

@@ -12,18 +12,31 @@ import numpy as np
 import pandas as pd
 
 from frugalmct.baselines.mixture import best_mix
-from frugalmct.baselines.routers import ClusterMeans, Estimated, NearestNeighbours, best_pair
+from frugalmct.baselines.routers import (
+    ClusterMeans,
+    Estimated,
+    NearestNeighbours,
+    Scale,
+    ThresholdPair,
+    all_pairs,
+    best_pair,
+    directions,
+)
 from frugalmct.market import Market
 from frugalmct.paper.names import CLUSTERS, NEAREST, ORACLE, RANDOM_MIX, THRESHOLD, single
 from frugalmct.paper.stages.per_call import OK
 from frugalmct.paper.stages.select import COLUMNS
+from frugalmct.percall.columns import ItemColumns, Table
 from frugalmct.percall.model import Learner, joined_table, price_curve, walk
 from frugalmct.percall.spending import PriceCurve, Spending
 from frugalmct.percall.strategy import ENOUGH_ITEMS, per_call_learning, thinned
 from frugalmct.plans import DELTA
 from frugalmct.seeds import small_seed
 from frugalmct.select import Problem, solve
+from frugalmct.text import COUNTS
 
+# A threshold that no gain exceeds.
+NEVER = 2.0
 TOO_LITTLE = "skipped: the budget does not pay for the cheapest service of every test item"
 Row = dict[str, Any]
 
@@ -53,6 +66,7 @@ class Field:
         self.learnt_table = joined_table(self.learner.table, none)
         self.items = self.learner.items.table(test.known())
         self.table = joined_table(self.items, np.zeros((len(test), 0), dtype=np.float32))
+        self.views = _views(self.learnt_table, self.table, self.learner.items)
         self.quality = test.service_accuracy(learning.metric)
         self.costs = np.broadcast_to(test.costs, self.quality.shape)
 
@@ -84,6 +98,16 @@ class Field:
         return list(range(len(self.test.services)))
 
 
+def _views(learnt: Table, tested: Table, columns: ItemColumns) -> list[tuple[Table, Table]]:
+    """What may be near or far, of training and test items: all columns alike, or the direction of texts and
+    given numbers without the counts, as embeddings are compared. Whoever uses them takes the better one."""
+    scale = Scale.of(learnt)
+    counts = range(0) if columns.text is None else range(columns.text.columns - len(COUNTS), columns.text.columns)
+    keep = [column for column in range(learnt.shape[1]) if column not in counts]
+    alike = (scale.apply(learnt), scale.apply(tested))
+    return [alike, (directions(learnt[:, keep]), directions(tested[:, keep]))] if keep else [alike]
+
+
 def blind(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
     """The best mixture of two services by training means; who gets which is drawn."""
     means, costs = field.learnt_quality.mean(axis=0), field.learnt_costs.mean(axis=0)
@@ -98,25 +122,34 @@ def blind(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
 
 
 def threshold(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
-    """Two services, and a threshold on how much better the more expensive one is estimated to be: RouteLLM's
-    form. Both cost what they cost on average, so that a dual price is a threshold."""
+    """Two services, and a threshold on how much better the stronger one is estimated to be: RouteLLM's form.
+    Pair and threshold are those that serve the training items best at their true costs."""
     learnt = field.learner.learn(())
     estimated, _ = learnt.model.estimate(field.test.known(), field.items)
+    pairs = all_pairs(learnt.accuracy, field.learnt_quality, field.learnt_costs)
     means = field.learnt_costs.mean(axis=0)
     for budget in budgets:
-        pair = best_pair(learnt.accuracy, field.learnt_quality, means.tolist(), budget)
-        among = list(dict.fromkeys(pair))
-        known, found = (
-            Estimated(own[:, among], np.tile(means[among], (len(own), 1)))
-            for own in (learnt.accuracy, estimated)
-        )
+        pair = best_pair(pairs, budget)
+        among = list(dict.fromkeys([pair.weak, pair.strong]))
+        found = Estimated(estimated[:, among], np.tile(means[among], (len(estimated), 1)))
         names = " or ".join(field.test.services[k] for k in among)
-        yield field.routed(known, found, budget, among) | {"base": names}
+        yield field.spent(_curve_of(pair, field), found, budget, among) | {"base": names}
+
+
+def _curve_of(pair: ThresholdPair, field: Field) -> PriceCurve:
+    """Where each service costs what it costs on average, a threshold is a dual price times the difference."""
+    weak = field.learnt_costs[:, pair.weak]
+    more = float(field.learnt_costs[:, pair.strong].mean() - weak.mean())
+    prices = np.minimum(pair.thresholds, NEVER) / more if more > 0 else np.zeros(len(pair.thresholds))
+    # What one more item costs can be less than nothing: then its threshold costs no more than the one before.
+    return PriceCurve(np.maximum.accumulate(pair.costs), prices, float(weak.mean()), float(weak.std()))
 
 
 def nearest(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
-    model = NearestNeighbours(field.learnt_table, field.learnt_quality, field.learnt_costs)
-    found = model.estimate(field.table)
+    learnt = (field.learnt_quality, field.learnt_costs)
+    tried = [(NearestNeighbours(known, *learnt), table) for known, table in field.views]
+    model, table = min(tried, key=lambda found: found[0].error)
+    found = model.estimate(table)
     for budget in budgets:
         yield field.routed(model.known, found, budget, field.everyone)
 
@@ -124,8 +157,10 @@ def nearest(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
 def clusters(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
     """The best service per cluster of items at the budget's dual price: Avengers' form."""
     seed = small_seed(field.seed, CLUSTERS) % 2**32
-    model = ClusterMeans(field.learnt_table, field.learnt_quality, field.learnt_costs, seed)
-    found = model.estimate(field.table)
+    learnt = (field.learnt_quality, field.learnt_costs)
+    tried = [(ClusterMeans(known, *learnt, seed), table) for known, table in field.views]
+    model, table = min(tried, key=lambda found: found[0].error)
+    found = model.estimate(table)
     for budget in budgets:
         yield field.routed(model.known, found, budget, field.everyone)
 
