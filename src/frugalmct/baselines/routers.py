@@ -103,7 +103,11 @@ class ClusterMeans:
         tried = [k for k in CLUSTERS if k * ITEMS_PER_CLUSTER <= len(table) and k <= most] or [1]
         found = [KMeans(k, n_init=STARTS, random_state=seed).fit(table) for k in tried]
         errors = [without_itself_error(accuracy, model.labels_) for model in found]
-        self.error, self.clusters, self._model = min(errors), tried[np.argmin(errors)], found[np.argmin(errors)]
+        self.error, self.clusters, self._model = (
+            min(errors),
+            tried[np.argmin(errors)],
+            found[np.argmin(errors)],
+        )
         self._accuracy, self._costs = (
             cluster_means(own, self._model.labels_, self.clusters) for own in (accuracy, costs)
         )

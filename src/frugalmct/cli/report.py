@@ -18,7 +18,11 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("data", metavar="DATA", help="recorded answers with true labels, or their quality")
     parser.add_argument(
-        "--prices", nargs="+", default=[], metavar="SERVICE=PRICE", help="of every service; not with costs in DATA"
+        "--prices",
+        nargs="+",
+        default=[],
+        metavar="SERVICE=PRICE",
+        help="of every service; not with costs in DATA",
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where it is made (DATA's name, -report)")
     parser.add_argument("--unit", metavar="TEXT", help="what prices are in (USD per 10,000 items)")

@@ -151,7 +151,11 @@ class Exhibit:
     def applies(self, datasets: Mapping[str, str], studies: Collection[str]) -> bool:
         """Whether it has anything to show: of these datasets, given with where their answers come from, and
         of the studies that are made of some."""
-        return bool(datasets) and set(self.studies) <= set(studies) and getattr(self.module, "applies", _always)(datasets)
+        return (
+            bool(datasets)
+            and set(self.studies) <= set(studies)
+            and getattr(self.module, "applies", _always)(datasets)
+        )
 
     def build(self, inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         return self.module.build(inputs, settings)

@@ -86,7 +86,9 @@ class PerCallStrategy:
         settings: those of `Learning` by name; features may be `text`, `given`, `labels` (what those asked
         first answered) or `auto`, all there is; the predictor is `extra_trees` unless it was given.
         """
-        return cls(fitted(market, budgets, base, per_call_learning(market, learning, **settings), unit).parts())
+        return cls(
+            fitted(market, budgets, base, per_call_learning(market, learning, **settings), unit).parts()
+        )
 
     def plan(self, budget: float) -> PerCallPlan:
         if float(budget) not in self.plans:

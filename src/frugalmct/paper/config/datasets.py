@@ -88,7 +88,10 @@ def complete_dataset(name: str, block: dict[str, Any], first: Any = None) -> dic
     if not isinstance(block["base"], str):
         _refuse_base(path, block["base"])
     if block["features"] == "text":
-        fail((*path, "features"), "is 'text', which only a file with a quality of answers or with costs may have")
+        fail(
+            (*path, "features"),
+            "is 'text', which only a file with a quality of answers or with costs may have",
+        )
     prices = {service: float(price) for service, price in block["prices"].items()}
     _check_service_names(path, prices)
     if not any(prices.values()):

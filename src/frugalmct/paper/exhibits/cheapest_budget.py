@@ -102,7 +102,9 @@ def _budget_rows(results: DatasetResults, foresight: Foresight) -> Iterator[dict
             | {
                 "reason": joined_reasons(
                     results.missing(arm) or not_reached(reached, count, "out of reach of the test curve"),
-                    "" if calls else results.missing(PLUS) or not_reached(better, count, "out of reach of plus"),
+                    ""
+                    if calls
+                    else results.missing(PLUS) or not_reached(better, count, "out of reach of plus"),
                     "" if calls else not_reached(hoped, count, "out of reach of the training estimates"),
                 )
             }

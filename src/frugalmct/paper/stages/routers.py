@@ -102,7 +102,9 @@ def _views(learnt: Table, tested: Table, columns: ItemColumns) -> list[tuple[Tab
     """What may be near or far, of training and test items: all columns alike, or the direction of texts and
     given numbers without the counts, as embeddings are compared. Whoever uses them takes the better one."""
     scale = Scale.of(learnt)
-    counts = range(0) if columns.text is None else range(columns.text.columns - len(COUNTS), columns.text.columns)
+    counts = (
+        range(0) if columns.text is None else range(columns.text.columns - len(COUNTS), columns.text.columns)
+    )
     keep = [column for column in range(learnt.shape[1]) if column not in counts]
     alike = (scale.apply(learnt), scale.apply(tested))
     return [alike, (directions(learnt[:, keep]), directions(tested[:, keep]))] if keep else [alike]

@@ -63,7 +63,13 @@ def test_the_oracle_is_the_best_of_all_choices():
     rng = np.random.default_rng(5)
     quality, costs = rng.random((5, 3)).round(2), rng.random((5, 3)).round(2)
     test = QualityMarket(
-        "tiny", "", np.array(list("abcde")), ("a", "b", "c"), costs.mean(axis=0), quality, extras=Extras(costs)
+        "tiny",
+        "",
+        np.array(list("abcde")),
+        ("a", "b", "c"),
+        costs.mean(axis=0),
+        quality,
+        extras=Extras(costs),
     )
     train = replace(prompts(20), name="tiny")
     field = Field(train, prompts(10, 2), SETTINGS)
