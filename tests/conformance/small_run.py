@@ -1,5 +1,5 @@
-"""A run of two small simulated datasets and one with costs per call, as the workflow makes it, through files; only
-what is asked for."""
+"""A run of two small simulated datasets and one with costs per call, as the workflow makes it, through files;
+only what is asked for."""
 
 from dataclasses import dataclass, replace
 from functools import cache

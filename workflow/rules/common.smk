@@ -304,7 +304,9 @@ STUDIES_MADE = {study for study, (datasets, _) in STUDIED.items() if datasets}
 EXHIBITS = [
     exhibit
     for exhibit in all_exhibits()
-    if exhibit.applies({name: DATA[name] for name in exhibit.shows(DATASETS, PER_CALL)}, STUDIES_MADE)
+    if exhibit.applies(
+        {name: DATA[name] for name in exhibit.shows(DATASETS, PER_CALL)}, STUDIES_MADE
+    )
 ]
 # What exhibits may take from the configuration; of the settings as a whole a change would make them all again.
 EXHIBIT_SETTINGS = {

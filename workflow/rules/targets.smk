@@ -4,7 +4,9 @@
 rule markets:
     input:
         STAGE_FILES["markets"],
-        expand("results/splits/{dataset}/{repetition}.npz", dataset=DATASETS, repetition=REPETITIONS),
+        expand(
+            "results/splits/{dataset}/{repetition}.npz", dataset=DATASETS, repetition=REPETITIONS
+        ),
         # What describes them.
         [
             file

@@ -1,4 +1,4 @@
-"""Our method where calls have costs of their own learns from the training items, and is swept over the budgets."""
+"""Where calls have costs of their own: our method learns from training items, and is swept over the budgets."""
 
 from frugalmct.market import Market
 from frugalmct.paper.jobs.log import job_log

@@ -1,4 +1,4 @@
-"""How others route calls: the nearest prompts, the best service of a cluster, a threshold between two services.
+"""How others route calls: the nearest items, the best service of a cluster, a threshold between two.
 
 Each is reduced to what it knows of an item: how good every service's answer will be, and what it will cost.
 All are learnt from a table of what is known of training items before anyone is asked, the outcomes of their
@@ -139,7 +139,7 @@ def without_itself_error(outcomes: Outcomes, labels: NDArray[np.int64]) -> float
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPair:
-    """Two services: the stronger is asked where it is estimated to gain more than a threshold over the weaker.
+    """Two services: the stronger is asked where its estimated gain over the weaker exceeds a threshold.
 
     costs: what a training item costs on average, the more the lower the threshold; thresholds: falling, 0 or
     more; accuracy: what training items reach so.

@@ -58,7 +58,7 @@ class Curve:
 
 
 def improvement_in_quality(cost: ArrayLike, accuracy: ArrayLike, most: float) -> float:
-    """RouterBench's AIQ: the mean height, over costs from 0 to `most`, of the rising concave hull of nothing at
+    """RouterBench's AIQ: the mean height, for costs from 0 to `most`, of the rising hull of nothing at
     no cost and of the points that cost no more; NaN where there is none."""
     cost, accuracy = np.asarray(cost, dtype=np.float64), np.asarray(accuracy, dtype=np.float64)
     within = cost <= most * (1 + ROUNDING)

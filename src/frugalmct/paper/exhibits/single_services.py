@@ -88,7 +88,8 @@ def reading(table: pd.DataFrame) -> list[str]:
 def _best_alone(table: pd.DataFrame) -> Iterator[str]:
     for dataset, rows in table.dropna(subset=["accuracy"]).groupby("dataset", sort=False):
         best = rows.loc[rows["accuracy"].idxmax()]
-        yield f"{dataset}: {best['service']} alone is best, {percent(best['accuracy'])} at {best['cost']:.3g}."
+        reached = f"{percent(best['accuracy'])} at {best['cost']:.3g}"
+        yield f"{dataset}: {best['service']} alone is best, {reached}."
 
 
 shown = without_columns("data")

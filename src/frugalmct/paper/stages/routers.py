@@ -83,7 +83,7 @@ class Field:
             }
 
     def routed(self, known: Estimated, found: Estimated, budget: float, among: Sequence[int]) -> Row:
-        """Estimates of training items, for the dual price, and of test items; only these services are asked."""
+        """By estimates of training items, for the dual price, and of test items; only these are asked."""
         curve = price_curve(known.accuracy, known.costs, self.learnt_costs[:, among])
         return self.spent(curve, found, budget, among)
 
