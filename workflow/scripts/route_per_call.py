@@ -1,4 +1,4 @@
-"""Where calls have costs of their own: our method learns from training items, and is swept over the budgets."""
+"""Where calls have costs of their own: our method learns from training items and is swept over budgets."""
 
 from frugalmct.market import Market
 from frugalmct.paper.jobs.log import job_log
