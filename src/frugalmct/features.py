@@ -10,14 +10,14 @@ item alone.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack
+from scipy.sparse import csr_matrix, hstack, issparse
 
 from frugalmct.errors import FrugalError, listed
 from frugalmct.market import Evidence
@@ -70,26 +70,32 @@ class FeatureMap:
 
     def transform(self, evidence: Evidence) -> Matrix:
         """One float32 row per item, from the base's answers: CSR for `labels`, else dense."""
-        scores, labels = evidence.scores, evidence.labels
-        if scores.shape[1] != len(labels):
-            raise FrugalError(
-                f"The base's answers have {scores.shape[1]} columns, but there are {len(labels)} labels."
-            )
+        return side_by_side([*self.of_answer(evidence), *self.of_item(evidence)])
+
+    def of_item(self, evidence: Evidence) -> list[Matrix]:
+        """The item's own numbers, where it brings some."""
         own = 0 if evidence.given is None else evidence.given.shape[1]
         if own != self.given:
             raise FrugalError(
                 f"The items bring {own} numbers each, but {self.given} are expected; "
                 "give every item the same `features`."
             )
-        numbers = [] if evidence.given is None else [evidence.given.astype(np.float32)]
-        if self.kind == "given":
-            return numbers[0]
-        extra = [summary_columns(scores), *numbers] if self.summary else numbers
-        if self.kind == "labels":
-            return hstack(
-                [scores.astype(np.float32), *map(csr_matrix, extra)], format="csr", dtype=np.float32
+        return [] if evidence.given is None else [evidence.given.astype(np.float32)]
+
+    def of_answer(self, evidence: Evidence) -> list[Matrix]:
+        """What is seen of the answer itself: nothing where the item's own numbers are all."""
+        scores, labels = evidence.scores, evidence.labels
+        if scores.shape[1] != len(labels):
+            raise FrugalError(
+                f"The base's answers have {scores.shape[1]} columns, but there are {len(labels)} labels."
             )
-        return np.hstack([self._embedded(scores, labels), *extra])
+        if self.kind == "given":
+            return []
+        extra = [summary_columns(scores)] if self.summary else []
+        sparse = self.kind == "labels"
+        return [
+            side_by_side([scores.astype(np.float32) if sparse else self._embedded(scores, labels), *extra])
+        ]
 
     def names(self, labels: Iterable[str]) -> list[str]:
         """What each column is, for people."""
@@ -142,6 +148,15 @@ class FeatureMap:
 
     def _width(self) -> int:
         return DIMENSIONS if self.kind == "embedding" else self._label_vectors()(np.array(["a"])).shape[1]
+
+
+def side_by_side(parts: Sequence[Matrix]) -> Matrix:
+    """All columns of some tables, sparse where the first is."""
+    if len(parts) == 1:
+        return parts[0]
+    if issparse(parts[0]):
+        return hstack([csr_matrix(part) for part in parts], format="csr", dtype=np.float32)
+    return np.hstack(parts)
 
 
 def default_features(task: str) -> str:

@@ -77,7 +77,7 @@ class Made:
             abstain=fields.flag("abstain"),
             seed=fields.whole("seed", most=2**63),
             unit=fields.text("unit"),
-            period=fields.text("period") if "period" in fields else "",
+            period=fields.text("period"),
         )
         fields.done()
         return made
@@ -134,8 +134,6 @@ def learning_for(
     elif method == PAPER:
         learning = Learning.paper(**(said | settings))
     else:
-        # What a run says of silence is how the paper's method reads it; plus has its own way.
-        said.pop("abstain", None)
         learning = Learning(**(said | settings))
     if learning.labels_per_item is None and "labels_per_item" not in settings and _one_label_each(market):
         learning = replace(learning, labels_per_item=1)

@@ -20,7 +20,7 @@ FITTERS = Registry("kind of market", {"labels": "frugalmct.combine:fit_market_co
 """Kind of market -> how its combiners are learnt."""
 
 
-PAPER_FOREST = {"leaf": 1}
+PAPER_PREDICTOR, PAPER_FOREST = "random_forest", {"leaf": 1}
 """Full trees: the paper tunes nothing of its forest, and names no other setting of it."""
 
 
@@ -32,7 +32,7 @@ class Learning:
     no say, instead of speaking against every label of the other.
     """
 
-    predictor: str = "random_forest"
+    predictor: str = "extra_trees"
     options: Mapping[str, Any] | None = None
     features: str | None = None
     summary: bool = True
@@ -44,12 +44,13 @@ class Learning:
 
     @classmethod
     def paper(cls, **settings: Any) -> "Learning":
-        """As the paper has it to the letter: the answer alone is seen, full trees, a silent service rejects.
+        """As the paper has it to the letter: a random forest of full trees that sees the answer alone, and a
+        silent service rejects.
 
         settings: fields that differ from that; options are added to the forest's own.
         """
-        learning = cls(**({"summary": False, "abstain": False} | settings))
-        if learning.predictor != "random_forest":
+        learning = cls(**({"predictor": PAPER_PREDICTOR, "summary": False, "abstain": False} | settings))
+        if learning.predictor != PAPER_PREDICTOR:
             return learning
         return replace(learning, options=PAPER_FOREST | dict(learning.options or {}))
 

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from frugalmct.cascade import STEPS, CascadePlan, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.combine.validation import fold_choices
-from frugalmct.features import FeatureMap
+from frugalmct.features import FeatureMap, Matrix
 from frugalmct.market import LabelMarket
 from frugalmct.metrics import set_metric
 from frugalmct.model import AccuracyModel, Learning
 from frugalmct.plans import DELTA, make_plans
 from frugalmct.predict import make_predictor
+from frugalmct.predict.random_forest import RandomForest
 from frugalmct.seeds import generator, small_seed
 from frugalmct.sparse import take_rows
 from frugalmct.splits import split
@@ -28,7 +29,7 @@ from frugalmct.training import Given, Learnt, Training, fold_numbers, folds
 ENOUGH_ITEMS = 6_000
 # The states after an add-on are many, and each is come to by some of the items: smaller forests keep the file
 # below 5 MB whichever bases are in use.
-SECOND_TREES, FORESTS = 50, ("random_forest", "extra_trees")
+SECOND_TREES = 50
 # Up to so many services everything is tried. Of more, bases are chosen as the paper's method does, and only
 # the add-ons that a base turns to most are followed by a second one, so that work grows with the services
 # and not with their pairs.
@@ -47,6 +48,7 @@ class Learner:
         self.part = market if len(self.rows) == len(market) else market.subset(self.rows)
         features = FeatureMap.of(self.part.evidence(0), market.task, learning.features, learning.summary)
         self.features = StateFeatures(features, len(market.labels))
+        self.columns: dict[int, list[Matrix]] = {}
         self.combiners: dict[State, Combiner] = {}
         self.models: dict[State, StateModel] = {}
         self.accuracy: dict[State, NDArray[np.float64]] = {}
@@ -56,21 +58,30 @@ class Learner:
     def services(self) -> int:
         return len(self.market.services)
 
-    def learn(self, state: State, choices: Sequence[int]) -> None:
-        """The state's model, and the combiners of the state and of every choice."""
+    def learn(self, state: State, choices: Sequence[int], after: State = ()) -> None:
+        """The model and combiners of a state and of every choice there; `after` is the state before it."""
         if state in self.models:
             return
         states = [state, *(joined(state, choice) for choice in choices)]
         for each in states:
             self._learn_combiner(each)
-        learning, few = self.learning, len(state) > 1 and self.learning.predictor in FORESTS
-        options = ({"trees": SECOND_TREES} if few else {}) | dict(learning.options or {})
-        predictor = make_predictor(learning.predictor, **options, jobs=learning.jobs)
-        table = self.features.table([self.part.evidence(service) for service in state])
+        learning = self.learning
+        options = self._second_forest(after) if after else {}
+        predictor = make_predictor(
+            learning.predictor, **options | dict(learning.options or {}), jobs=learning.jobs
+        )
+        columns = [self._columns(service) for service in state]
+        table = self.features.joined(columns, self.part.evidence(state[0]))
         seed = small_seed(learning.seed, self.market.name, *state, learning.predictor)
         predictor.fit(table, np.column_stack([self.accuracy[each] for each in states]), seed=seed)
         model = StateModel(state, (state[0], *choices), predictor, self.services)
         self.models[state], self.estimates[state] = model, model.wide(predictor.training_estimates)
+
+    def _columns(self, service: int) -> list[Matrix]:
+        """Made once, for all the states that have the service."""
+        if service not in self.columns:
+            self.columns[service] = self.features.columns(self.part.evidence(service))
+        return self.columns[service]
 
     def _learn_combiner(self, state: State) -> None:
         """The learned combiner, or the paper's where that is as good on new items."""
@@ -103,7 +114,13 @@ class Learner:
         """The states that are one service beyond a start, each with the choices it then has."""
         services = self._followed(start, budgets)
         for first in services:
-            self.learn(joined(start, first), [other for other in services if other != first])
+            others = [other for other in services if other != first]
+            self.learn(joined(start, first), others, after=start)
+
+    def _second_forest(self, start: State) -> dict[str, int]:
+        """Smaller, and with leaves as large as were found best for the start."""
+        found = self.models[start].predictor
+        return {"trees": SECOND_TREES, "leaf": found.leaf_found} if isinstance(found, RandomForest) else {}
 
     def _followed(self, start: State, budgets: Sequence[float]) -> list[int]:
         """The add-ons of a start that a second one may follow: of many those it turns to most."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import csr_matrix
 
 from frugalmct.cascade import NEVER, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.combine.weight_threshold import combine, search
 from frugalmct.errors import FrugalError
-from frugalmct.features import FeatureMap, Matrix
+from frugalmct.features import FeatureMap, Matrix, side_by_side
 from frugalmct.market import Evidence, LabelMarket
 from frugalmct.model import Learning
 from frugalmct.predict import Predictor
@@ -102,14 +102,18 @@ class StateFeatures:
 
     def table(self, answers: Sequence[Evidence]) -> Matrix:
         """One row per item; labels never learnt from have no column."""
-        first, *others = [self._learnt(answer) for answer in answers]
-        parts = [self.features.transform(first)]
-        if others and self.features.kind != "given":
-            alone = replace(self.features, given=0)
-            parts += [alone.transform(replace(answer, given=None)) for answer in others]
-        if len(parts) == 1:
-            return parts[0]
-        return hstack(parts, format="csr", dtype=np.float32) if issparse(parts[0]) else np.hstack(parts)
+        return self.joined([self.columns(answer) for answer in answers], answers[0])
+
+    def columns(self, answer: Evidence) -> list[Matrix]:
+        """What is seen of one answer alone: whoever needs tables of many states makes these once."""
+        return self.features.of_answer(self._learnt(answer))
+
+    def joined(self, columns: Sequence[list[Matrix]], answer: Evidence) -> Matrix:
+        """The table of several answers' columns; `answer`, any of them, brings the item's own numbers."""
+        first, *others = columns
+        return side_by_side(
+            [*first, *self.features.of_item(answer), *(part for own in others for part in own)]
+        )
 
     def can_give(self, columns: int, services: int) -> bool:
         """Whether so many answers have so many columns."""

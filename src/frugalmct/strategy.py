@@ -204,7 +204,7 @@ class Strategy:
 
         Of a service that is not asked for an item, no answer is looked at.
         """
-        return self._decided(self._aligned(market), budget)[0]
+        return self._decided(self.aligned(market), budget)[0]
 
     def _decided(self, market: LabelMarket, budget: float) -> tuple[NDArray[np.bool_], float]:
         """Who is asked, and the mean cost of an item."""
@@ -235,7 +235,7 @@ class Strategy:
 
     def answer(self, market: Market, asked: NDArray[np.bool_]) -> csr_matrix:
         """The combined label sets of who was asked, over `answer_labels(market)`."""
-        market = self._aligned(market)
+        market = self.aligned(market)
         if asked.shape != (len(market), len(self.services)):
             raise FrugalError(
                 f"Strategy.answer: asked is {asked.shape}; give what `decide` returns for this market."
@@ -250,15 +250,15 @@ class Strategy:
 
     def answer_labels(self, market: Market) -> NDArray[np.str_]:
         """The names of the columns of `answer`: the labels learnt from, then those new in this market."""
-        return self._aligned(market).labels
+        return self.aligned(market).labels
 
     def evaluate(self, market: Market, budget: float) -> Evaluation:
         """Decides without the truth, then looks what the answers were worth.
 
         Items that the strategy was trained on flatter it: they are warned of.
         """
-        own = self._aligned(market)
-        self._warn_of_training_items(market)
+        own = self.aligned(market)
+        self.warn_of_training_items(market)
         asked, cost = self._decided(own, budget)
         reached = set_metric(own.truth, self.answer(own, asked), self.metric)
         return Evaluation(asked, float(reached.mean()), cost)
@@ -272,7 +272,7 @@ class Strategy:
                 "strategy.with_prices({...}) for the new ones."
             )
 
-    def _warn_of_training_items(self, market: Market) -> None:
+    def warn_of_training_items(self, market: Market) -> None:
         if share := self.ids.known(market.items):
             warnings.warn(
                 f"{100 * share:.0f} % of the items of market {market.name} have ids of items that this "
@@ -280,7 +280,7 @@ class Strategy:
                 stacklevel=3,
             )
 
-    def _aligned(self, market: Market) -> LabelMarket:
+    def aligned(self, market: Market) -> LabelMarket:
         """The market with this strategy's services and labels first; labels it never saw come after them."""
         self._check_prices(market)
         own = market if market.services == self.services else market.with_services(self.services)

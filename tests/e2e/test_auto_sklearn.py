@@ -19,9 +19,10 @@ pytestmark = [
     pytest.mark.xdist_group("tiny run"),
 ]
 
-# One base, so that there is one search a repetition.
+# One base: one search a repetition. Items enough that whatever it finds has learnt something.
 CONFIG = f"""
 only: [own]
+scale: 0.5
 repeats: 1
 predictor: auto_sklearn
 predictor_options: {{auto_sklearn: {{seconds: 60, python: {PYTHON}}}}}
@@ -38,7 +39,7 @@ def test_a_short_search_through_snakemake(project: Project):
     for part in (own.train, own.test):
         assert part.estimated.shape == part.actual.shape
         assert np.all((part.estimated >= 0) & (part.estimated <= 1))
-        # How many labels the base gave says something about its own accuracy.
+        # How many labels the base gave says much about its own accuracy: a forest reaches 0.5, a line 0.6.
         assert pearson(part.estimated[:, 0], part.actual[:, 0]) > 0.2
 
 

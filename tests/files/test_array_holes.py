@@ -220,6 +220,7 @@ STRATEGIES = {
         lambda h: h.update(states=[]),
         "states is a list of 0; it must be a list with at least one",
     ),
+    "no word on when it was recorded": (lambda h: h["made"].pop("period"), "has no 'period'"),
     "no plans": (lambda h: h.update(plans=[]), "plans is a list of 0; it must be a list with at least one"),
     "a plan that is none": (lambda h: h.update(plans=[6.5]), "a plan is 6.5 where an object was expected"),
     "a plan without base": (lambda h: h["plans"][0].pop("base"), "a plan has no 'base'"),

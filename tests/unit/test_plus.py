@@ -20,6 +20,7 @@ from frugalmct.sources import load_market
 from frugalmct.sparse import label_matrix, take_rows
 from frugalmct.splits import split
 from frugalmct.states import PaperCombiner, StateModel
+from frugalmct.sweep import sweep
 from frugalmct.training import folds
 
 FAST = Learning(options={"trees": 10, "leaf": 10}, seed=4)
@@ -47,6 +48,17 @@ def saved(strategy, tmp_path_factory):
 
 def test_it_is_what_one_gets_by_default(strategy):
     assert strategy.made.method == "plus" and strategy.steps == 2
+
+
+@pytest.mark.parametrize("kind", ["labels", "embedding", "given"])
+def test_a_sweep_is_an_evaluation_at_each_budget(markets, kind):
+    # Numbers of the items' own: how many true labels there are.
+    train, test = (replace(part, features=np.asarray(part.truth.sum(axis=1))) for part in markets)
+    strategy = Strategy.fit(train, BUDGETS, learning=replace(FAST, features=kind))
+    for budget, found in zip(BUDGETS, sweep(strategy, test, BUDGETS), strict=True):
+        alone = strategy.evaluate(test, budget)
+        assert np.array_equal(found.asked, alone.asked)
+        assert (found.accuracy, found.cost) == (alone.accuracy, alone.cost)
 
 
 def test_never_over_budget_and_better_with_more(strategy, markets):

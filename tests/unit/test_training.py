@@ -66,7 +66,7 @@ def test_what_it_was_made_with_comes_back(strategy, tmp_path):
     assert loaded.made == strategy.made
     assert (loaded.made.unit, loaded.made.predictor, loaded.made.seed) == (
         "USD per 1,000",
-        "random_forest",
+        "extra_trees",
         3,
     )
     own, kept = strategy.training, loaded.training

@@ -178,8 +178,8 @@ def source_content(dataset):
 # ---- selection
 
 EXACT = "frugalmct.select.exact"
-PLUS_FOREST = "frugalmct.predict.random_forest"
-PER_CALL_FORESTS = (PLUS_FOREST, "frugalmct.predict.extra_trees")
+PLUS_FOREST = "frugalmct.predict.extra_trees"
+PER_CALL_FORESTS = (PLUS_FOREST, "frugalmct.predict.random_forest")
 
 
 def selection_block(wildcards):
@@ -241,7 +241,7 @@ FILES = {
 }
 # What is imported by name while a study runs.
 PLUGINS = {
-    "ablation": [PLUS_FOREST],
+    "ablation": [PLUS_FOREST, "frugalmct.predict.random_forest"],
     "runtime": [f"frugalmct.predict.{PREDICTOR}"],
     "training_size": [f"frugalmct.predict.{PREDICTOR}"],
     "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],

@@ -74,6 +74,11 @@ class RandomForest(Predictor):
         self._forest = Forest.of(grown.estimators, columns)
         return grown.out_of_bag()
 
+    @property
+    def leaf_found(self) -> int:
+        """The leaf size of the fitted forest, given or chosen."""
+        return int(self._details["leaf"])
+
     def _estimate(self, features: Matrix) -> Estimates:
         return self._forest.estimate(features, self.jobs)
 

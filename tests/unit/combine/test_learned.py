@@ -59,19 +59,24 @@ def test_accuracy_is_that_of_the_kept_sets():
         np.testing.assert_allclose(combiner.accuracy(truth, answers, metric), expected)
 
 
+def random_truth(seed: int) -> tuple[csr_matrix, list[csr_matrix]]:
+    """Two candidates an item, one of them true at random: nobody can be right more than half the time."""
+    draw, labels = np.random.default_rng(seed), 40
+    pairs = [draw.choice(labels, 2, replace=False).tolist() for _ in range(2_000)]
+    truth = matrix([{pair[draw.integers(2)]: 1.0} for pair in pairs], labels)
+    return truth, [matrix([{pair[k]: float(draw.random())} for pair in pairs], labels) for k in range(2)]
+
+
 @pytest.mark.parametrize("labels_per_item", [None, 1])
 def test_random_truth_is_not_foretold(labels_per_item):
     """What the truth says by chance must not come back as accuracy: each item alone knows its own truth."""
-    draw = np.random.default_rng(5)
-    labels, items = 40, 2_000
-    # Two candidates an item, one of them true at random: nobody can be right more than half the time.
-    pairs = [draw.choice(labels, 2, replace=False).tolist() for _ in range(items)]
-    truth = matrix([{pair[draw.integers(2)]: 1.0} for pair in pairs], labels)
-    answers = [matrix([{pair[k]: float(draw.random())} for pair in pairs], labels) for k in range(2)]
-    combiner = LearnedCombiner.fit(truth, answers, labels_per_item=labels_per_item)
-    assert combiner.out_of_fold.mean() == pytest.approx(0.5, abs=0.025)
-    in_sample = combiner.accuracy(truth, answers).mean()
-    assert labels_per_item is None or in_sample > combiner.out_of_fold.mean() + 0.05, (
+    found = []
+    for truth, answers in map(random_truth, range(6)):
+        combiner = LearnedCombiner.fit(truth, answers, labels_per_item=labels_per_item)
+        found.append((combiner.out_of_fold.mean(), combiner.accuracy(truth, answers).mean()))
+    out_of_fold, in_sample = np.mean(found, axis=0)
+    assert out_of_fold == pytest.approx(0.5, abs=0.015)
+    assert labels_per_item is None or in_sample > out_of_fold + 0.04, (
         "the test is worth something: memorising pays"
     )
 

@@ -41,7 +41,7 @@ CAPTION = """
 The paper's runtime of the selector against ILP solvers, at growing numbers of items, both scales
 logarithmic. Accuracies, bounds and gaps are those of the estimates, which all solvers maximise. Hollow
 marks are runs stopped by the time limit before the proof, with the gap in points of accuracy that was
-left.
+left; a solver that was stopped is not tried on more items.
 """
 DIFFERS = (
     "The paper times its selector against CBC, MOSEK and GUROBI at one size; here free solvers at "
@@ -55,18 +55,19 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def reading(table: pd.DataFrame) -> list[str]:
-    table = table.dropna(subset=["seconds"])
-    if table.empty:
+    if table["seconds"].isna().all():
         return ["No solver has a time in this run."]
     largest = table[table["items"] == table["items"].max()]
     done = largest[largest["status"].isin(["optimal", "online", "rounded"])].sort_values("seconds")
     times = [f"{row.solver} {row.seconds:.3g} s" for row in done.itertuples()]
-    stopped = largest.loc[~largest.index.isin(done.index), "solver"].astype(str)
+    stopped = largest.loc[is_stopped(largest), "solver"].astype(str)
     return [
         f"With {largest['items'].iloc[0]:,} items: {listed(times)}."
         if times
         else "None was done with most items.",
-        f"Stopped before their proof: {listed(stopped)}." if len(stopped) else "None was stopped.",
+        f"Stopped before their proof, there or with fewer: {listed(stopped)}."
+        if len(stopped)
+        else "None was stopped.",
     ]
 
 
@@ -109,7 +110,7 @@ def draw_runtimes(axis: Axes, table: pd.DataFrame, gaps: bool = True) -> None:
     for solver in table["solver"].unique():
         color, marker = LOOKS.get(solver) or next(others, ("#999933", "o"))
         own = table["solver"] == solver
-        line = table[own].groupby("items")["seconds"].median().clip(lower=FASTEST_SHOWN)
+        line = table[own].groupby("items")["seconds"].median().dropna().clip(lower=FASTEST_SHOWN)
         axis.plot(
             line.index, line, "-", marker=marker, color=color, markersize=5, linewidth=1.2, label=str(solver)
         )
@@ -136,7 +137,7 @@ def draw_runtimes(axis: Axes, table: pd.DataFrame, gaps: bool = True) -> None:
 
 
 def _stopped(axis: Axes, rows: pd.DataFrame, color: str, marker: str, offset: int | None) -> None:
-    for items, own in rows.groupby("items"):
+    for items, own in rows.dropna(subset=["seconds"]).groupby("items"):
         seconds = own["seconds"].median()
         axis.plot(
             items, seconds, marker, markerfacecolor="white", markeredgecolor=color, markersize=7, zorder=4

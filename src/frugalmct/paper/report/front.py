@@ -119,7 +119,7 @@ def _figure(run: Run, name: str) -> list[Html]:
         return []
     whose = name.partition("/")[2]
     words = "Accuracy against cost" + (f", {whose}" if whose else "")
-    return [image(run.figures[name], f"Figure: {words}.", f"{words}.{run.stamp}")]
+    return [image(run.figures[name], f"Figure: {words}.", f"{words}.{run.stamp(whose)}")]
 
 
 # ---- own data

@@ -233,9 +233,10 @@ def _reading(run: Run, exhibit: Exhibit) -> list[str]:
 
 
 def _figure(run: Run, exhibit: Exhibit, name: str, lines: list[str]) -> Html:
-    ending = f" ({name.partition('/')[2]})" if "/" in name else ""
+    whose = name.partition("/")[2]
+    ending = f" ({whose})" if whose else ""
     alt = " ".join([f"Figure: {exhibit.title}{ending}.", *lines])
-    return image(run.figures[name], alt, f"{exhibit.title}{ending}.{run.stamp}")
+    return image(run.figures[name], alt, f"{exhibit.title}{ending}.{run.stamp(whose)}")
 
 
 def _table(run: Run, exhibit: Exhibit) -> Html:

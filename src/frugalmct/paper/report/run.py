@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from frugalmct.errors import FrugalError
+from frugalmct.errors import FrugalError, listed
 from frugalmct.paper.exhibit import load_exhibit
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.beside import dropped_services
@@ -80,12 +80,13 @@ class Run:
     def own(self) -> list[str]:
         return [name for name in self.datasets if not printed_of(name)]
 
-    @property
-    def stamp(self) -> str:
-        """What is said of the data under every figure."""
-        if self.simulated:
-            return " Simulated data."
-        return " Real data." if self.datasets and self.of_kind("release") == self.datasets else ""
+    def stamp(self, dataset: str = "") -> str:
+        """What is said of the data under a figure, of one dataset or of all."""
+        shown = [dataset] if dataset in self.datasets else self.datasets
+        simulated = [name for name in shown if name in self.simulated]
+        if simulated:
+            return " Simulated data" + (f": {listed(simulated)}." if len(simulated) < len(shown) else ".")
+        return " Real data." if shown and set(shown) <= set(self.of_kind("release")) else ""
 
     def test_items(self, dataset: str) -> int | None:
         """How many items nothing is learnt from; None if that is not known."""

@@ -12,6 +12,7 @@ from frugalmct.paper.names import PLUS
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.seeds import small_seed
 from frugalmct.strategy import Strategy
+from frugalmct.sweep import sweep
 
 OK = "ok"
 
@@ -47,8 +48,8 @@ def _reached(
     train: LabelMarket, test: Market, budgets: Sequence[float], base: str, learning: Learning
 ) -> Iterator[dict[str, Any]]:
     strategy = Strategy.fit(train, budgets, base=base, learning=learning)
-    for budget in budgets:
-        plan, found = strategy.plan(budget), strategy.evaluate(test, budget)
+    for budget, found in zip(budgets, sweep(strategy, test, budgets), strict=True):
+        plan = strategy.plan(budget)
         yield {
             "budget": float(budget),
             "accuracy": found.accuracy,

@@ -15,7 +15,7 @@ from frugalmct.cascade import STEPS, State
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.made import PLUS, ItemIds, Made
 from frugalmct.market import LabelMarket
-from frugalmct.model import AccuracyModel, Learning
+from frugalmct.model import PAPER_FOREST, PAPER_PREDICTOR, AccuracyModel, Learning
 from frugalmct.paper.stages.plus import plus_learning
 from frugalmct.paper.studies.case import Case
 from frugalmct.parts import Parts, used_states
@@ -32,8 +32,9 @@ ITEMS, TREES = 1_000, 30
 
 PAPER, IN_SAMPLE = "the paper's method", "in-sample dual price"
 ABSTENTION, SUMMARY, LEAF = "abstention", "summary features", "leaf by out-of-bag error"
-BASE, LEARNED, SECOND = "base over folds", "learned combiner", "second step"
-PARTS = (ABSTENTION, SUMMARY, LEAF, BASE, LEARNED, SECOND)
+EXTRA, BASE = "extremely randomised trees", "base over folds"
+LEARNED, SECOND = "learned combiner", "second step"
+PARTS = (ABSTENTION, SUMMARY, LEAF, EXTRA, BASE, LEARNED, SECOND)
 """In the order in which they are added."""
 
 ADDED, WITHOUT, READING = "added", "left out", "reading"
@@ -83,12 +84,14 @@ class Trial:
 
     def outcomes(self) -> Iterator[tuple[str, str, Reached]]:
         """Kind of row, part, and what is reached; each part is added to all before it."""
-        letter = replace(self.learning, abstain=False, summary=False, options={"trees": TREES, "leaf": 1})
+        forest = replace(self.learning, predictor=PAPER_PREDICTOR)
+        letter = replace(forest, abstain=False, summary=False, options={"trees": TREES} | PAPER_FOREST)
         yield ADDED, PAPER, self.by_paper(letter)
         yield READING, IN_SAMPLE, self.by_paper(letter, in_sample=True)
         yield ADDED, ABSTENTION, self.by_paper(replace(letter, abstain=True))
         yield ADDED, SUMMARY, self.by_paper(replace(letter, abstain=True, summary=True))
-        yield ADDED, LEAF, self.by_paper(self.learning)
+        yield ADDED, LEAF, self.by_paper(forest)
+        yield ADDED, EXTRA, self.by_paper(self.learning)
         # The paper's combiner takes two answers: without the learned one there is no second step either.
         simple = self.by_plus(self.learner(self.learning, WEIGHT_THRESHOLD), steps=1)
         yield ADDED, BASE, simple
@@ -105,6 +108,7 @@ class Trial:
         yield WITHOUT, SUMMARY, self.by_plus(self.learner(plain, known=learner))
         full = replace(self.learning, options=letter.options)
         yield WITHOUT, LEAF, self.by_plus(self.learner(full, known=learner))
+        yield WITHOUT, EXTRA, self.by_plus(self.learner(forest, known=learner))
         yield WITHOUT, BASE, self.by_plus(learner, over_folds=False)
         yield WITHOUT, LEARNED, simple
         yield WITHOUT, SECOND, one_step

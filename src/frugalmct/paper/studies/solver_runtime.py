@@ -45,12 +45,19 @@ def solver_study(own: BaseEstimates, plan: Plan, sizes: Sequence[int], time_limi
     """accuracy, bound and gap (their difference) are means of the estimates, which is what is maximised.
 
     shortfall is against the best of all solvers on the same items. A solver that fails has a row saying so.
+    One whose time was over before its proof is not tried on more items.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
+    too_many: dict[str, int] = {}
     for items in sizes_within(sizes, len(own.test)):
         for solver in (ONLINE, *available_methods()):
+            if solver in too_many:
+                rows.append(_not_tried(solver, items, too_many[solver]))
+                continue
             rows.append(_attempt(solver, own, plan, items, time_limit))
             log.info("%s", rows[-1])
+            if rows[-1]["stopped"]:
+                too_many[solver] = items
     table = pd.DataFrame(rows, columns=COLUMNS)
     table["gap"] = table["bound"] - table["accuracy"]
     table["shortfall"] = table.groupby("items")["accuracy"].transform("max") - table["accuracy"]
@@ -60,6 +67,14 @@ def solver_study(own: BaseEstimates, plan: Plan, sizes: Sequence[int], time_limi
 def sizes_within(sizes: Sequence[int], available: int) -> list[int]:
     """Those that there are; instead of all larger ones, all there is."""
     return sorted({min(size, available) for size in sizes})
+
+
+def _not_tried(solver: str, items: int, too_many: int) -> dict[str, Any]:
+    return {"solver": solver, "items": items, "version": solver_version(solver)} | {
+        "proven": False,
+        "stopped": True,
+        "status": f"not tried: stopped at {too_many:,} items",
+    }
 
 
 def _attempt(solver: str, own: BaseEstimates, plan: Plan, items: int, time_limit: float) -> dict[str, Any]:
@@ -132,4 +147,8 @@ def solver_version(solver: str) -> str:
 def slowest(table: pd.DataFrame) -> Iterator[str]:
     """For the log: what each solver took on the most items."""
     for row in table[table["items"] == table["items"].max()].itertuples():
-        yield f"{row.solver} {row.seconds:.3g} s ({row.status})"
+        yield (
+            f"{row.solver} {row.seconds:.3g} s ({row.status})"
+            if row.seconds > 0
+            else f"{row.solver} {row.status}"
+        )

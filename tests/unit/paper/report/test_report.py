@@ -94,6 +94,17 @@ def test_simulated_is_said_large_and_on_every_figure(page, tmp_path):
     assert "SIMULATED" not in reported(tmp_path, recorded, figures=False)
 
 
+def test_a_figure_of_recorded_answers_is_not_called_simulated(tmp_path):
+    tables = made_up_tables()
+    statistics = tables["dataset_statistics"]
+    statistics.loc[statistics["dataset"] == "COCO", "data"] = "recorded"
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", reported(tmp_path, tables))
+    simulated = ", ".join(name for name in statistics["dataset"] if name != "COCO")
+    of_coco = [caption for caption in captions if "COCO" in caption.partition("Simulated")[0]]
+    assert of_coco and not any("Simulated" in caption for caption in of_coco)
+    assert all(f"Simulated data: {simulated}." in caption for caption in captions if caption not in of_coco)
+
+
 def test_real_data_are_said_to_be_real_and_what_is_dropped_is_said(tmp_path):
     tables = made_up_tables(("PASCAL",), data="release")
     del tables["simulation_fidelity"]

@@ -91,3 +91,18 @@ def test_a_solver_that_does_not_stop_is_ended(own, monkeypatch):
     assert highs["accuracy"] == pytest.approx(own.test.estimated[:, 0].mean())
     assert highs["bound"] == pytest.approx(table.loc["lp", "bound"]) and highs["gap"] > 0
     assert len(list(slowest(table.reset_index()))) == 3
+
+
+def test_a_solver_that_was_stopped_is_not_tried_on_more_items(own, monkeypatch):
+    def stopped(solver, own, plan, items, time_limit):
+        assert items == 20 or solver != "highs"
+        return {"solver": solver, "items": items, "seconds": 1.0, "stopped": solver == "highs", "status": "?"}
+
+    monkeypatch.setattr(solver_runtime, "_attempt", stopped)
+    monkeypatch.setattr(solver_runtime, "available_methods", lambda: ["highs", "lp"])
+    table = solver_study(own, PLAN, [20, 40, 60], 2.0)
+    later = table[(table["solver"] == "highs") & (table["items"] > 20)]
+    assert later["status"].tolist() == ["not tried: stopped at 20 items"] * 2
+    assert later["stopped"].all() and later["seconds"].isna().all()
+    assert table.loc[table["solver"] == "lp", "seconds"].notna().all()
+    assert any("not tried" in text for text in slowest(table))
