@@ -1,4 +1,5 @@
-"""A run of two small simulated datasets, as the workflow makes it, through files; only what is asked for."""
+"""A run of two small simulated datasets and one with costs per call, as the workflow makes it, through files;
+only what is asked for."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -7,12 +8,15 @@ from pathlib import Path
 
 import pandas as pd
 from helpers import BLOCKS
+from per_call_markets import FAST, prompts
 
 from frugalmct.paper.exhibit import STAGES, STUDY, Inputs, load_exhibit, make_exhibit
 from frugalmct.paper.stages.baselines import sweep_baselines, sweep_fair_baselines
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates, learning_for
+from frugalmct.paper.stages.per_call import settings_of, sweep_per_call
 from frugalmct.paper.stages.plus import plus_learning, sweep_plus
+from frugalmct.paper.stages.routers import sweep_routers
 from frugalmct.paper.stages.select import sweep_all
 from frugalmct.paper.studies.case import Case
 from frugalmct.paper.tables import stacked, write_table
@@ -23,6 +27,11 @@ from frugalmct.splits import split
 # Dataset -> the share of its items that leaves about two hundred.
 SCALES = {"PASCAL": 0.02, "COCO": 0.0016}
 STUDIED = "COCO"
+# Every call has its own cost.
+CALLED = "prompts"
+CALL_BUDGETS = [0.25, 0.6, 1.2, 2.0]
+CALL_STAGES = ("per_call", "routers")
+DATASETS = [*SCALES, CALLED]
 REPETITIONS = (0, 1)
 BUDGETS = [0.01, 3.0, 6.0, 12.0, 30.0]
 SEED = 3
@@ -39,11 +48,16 @@ class Made:
     caption: Path
 
 
+def shown_by(name: str) -> list[str]:
+    return load_exhibit(name).shows(DATASETS, [CALLED])
+
+
 class SmallRun:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         for dataset in SCALES:
             self._stages(dataset)
+        self._call_stages()
         # Methods are cached by what they are asked for.
         self.study, self.make = cache(self._study), cache(self._make)
 
@@ -81,6 +95,18 @@ class SmallRun:
             write_table(plus, self.file("plus", dataset, repetition))
             write_table(beside, self.file("baselines", dataset, repetition))
 
+    def _call_stages(self) -> None:
+        market = prompts(160, SEED)
+        market.save(self.file("markets", CALLED))
+        for repetition in REPETITIONS:
+            parts = split(len(market), seed=SEED + repetition)
+            train, test = market.subset(parts.whole_train), market.subset(parts.test)
+            settings = settings_of(CALLED, repetition, SEED) | {"options": FAST}
+            ours = sweep_per_call(train, test, CALL_BUDGETS, "auto", settings, repetition)
+            others = sweep_routers(train, test, CALL_BUDGETS, settings, repetition)
+            for stage, rows in zip(CALL_STAGES, (ours, others), strict=True):
+                write_table(rows, self.file(stage, CALLED, repetition))
+
     def _study(self, study: str) -> list[str]:
         """Of one dataset in one repetition, through files as the workflow does it."""
         module = import_module(f"frugalmct.paper.studies.{study}")
@@ -109,29 +135,31 @@ class SmallRun:
         write_table(module.run(case), path)
         return [str(path)]
 
-    def _files_of(self, need: str) -> list[str]:
+    def _files_of(self, name: str, need: str) -> list[str]:
         if need == "markets":
-            return [str(self.file(need, dataset)) for dataset in SCALES]
+            return [str(self.file(need, dataset)) for dataset in shown_by(name)]
         if need in STAGES:
-            return [str(self.file(need, dataset, rep)) for dataset in SCALES for rep in REPETITIONS]
+            datasets = [CALLED] if need in CALL_STAGES else SCALES
+            return [str(self.file(need, dataset, rep)) for dataset in datasets for rep in REPETITIONS]
         if need.startswith(STUDY):
             return self.study(need.removeprefix(STUDY))
         return [str(self.make(need).table)]
 
     def _inputs(self, name: str) -> dict[str, list[str]]:
-        return {need: self._files_of(need) for need in load_exhibit(name).needs}
+        return {need: self._files_of(name, need) for need in load_exhibit(name).needs}
 
     @staticmethod
     def settings(name: str) -> dict:
+        datasets, called = shown_by(name), {"task": "LLM", "prices": {}}
         known = {
-            "datasets": list(SCALES),
-            "tasks": {dataset: BLOCKS[dataset]["task"] for dataset in SCALES},
-            "prices": {dataset: BLOCKS[dataset]["prices"] for dataset in SCALES},
-            "units": dict.fromkeys(SCALES, "USD per 10,000 items"),
-            "dropped": {dataset: {} for dataset in SCALES},
+            "datasets": datasets,
+            "tasks": {dataset: BLOCKS.get(dataset, called)["task"] for dataset in datasets},
+            "prices": {dataset: BLOCKS.get(dataset, called)["prices"] for dataset in datasets},
+            "units": dict.fromkeys(datasets, "USD per 10,000 items"),
+            "dropped": {dataset: {} for dataset in datasets},
             "predictor": FOREST["predictor"],
             "train_share": 0.5,
-            "data": dict.fromkeys(SCALES, "simulated"),
+            "data": {dataset: "recorded" if dataset == CALLED else "simulated" for dataset in datasets},
         }
         return {key: known[key] for key in ("data", *load_exhibit(name).settings)}
 
@@ -142,7 +170,7 @@ class SmallRun:
     def _make(self, name: str) -> Made:
         """Its files, as its job writes them."""
         exhibit = load_exhibit(name)
-        shown = [STUDIED] if exhibit.studies else list(SCALES)
+        shown = [STUDIED] if exhibit.studies else shown_by(name)
         stems = [name] if exhibit.plot else []
         stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(shown)]
         figures = [self.folder / "figures" / f"{stem}.{end}" for stem in stems for end in ("svg", "png")]

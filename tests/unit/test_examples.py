@@ -71,6 +71,13 @@ def test_the_example_of_one_label_data_reads_the_release(tmp_path, monkeypatch):
 LLM = ROOT / "examples" / "llm-routing"
 
 
+def test_the_configuration_of_routed_calls_is_short_and_right(monkeypatch):
+    text = (LLM / "config.yaml").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 11
+    monkeypatch.chdir(LLM)
+    assert validate(yaml.safe_load(text))["datasets"]["prompts"]["per_call"]
+
+
 def test_the_prompts_are_those_that_the_script_makes():
     made = runpy.run_path(str(LLM / "make_prompts.py"))["prompts"]()
     lines = (LLM / "prompts.jsonl").read_text(encoding="utf-8").splitlines()

@@ -83,7 +83,7 @@ def test_every_key_of_the_schema_is_described(file):
 
 def test_every_optional_key_has_a_default():
     schema = yaml.safe_load(SCHEMA_FILES[0].read_text(encoding="utf-8"))
-    derived = {"budgets"}
+    derived = {"budgets", "prices"}
     for block in (schema, schema["$defs"]["dataset"]):
         for key, entry in block["properties"].items():
             assert key in block["required"] or "default" in entry or key in derived, key

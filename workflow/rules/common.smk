@@ -43,7 +43,11 @@ with sentence_only():
 DATASETS = selected_datasets(SETTINGS)
 BLOCKS = {name: SETTINGS["datasets"][name] for name in DATASETS}
 REPETITIONS = range(SETTINGS["repeats"])
-EACH = {"dataset": DATASETS, "repetition": REPETITIONS}
+# Where every call has its own cost, or answers a quality, one service's answer stands: a way of its own.
+PER_CALL = [name for name, block in BLOCKS.items() if block["per_call"]]
+LABELLED = [name for name in DATASETS if name not in PER_CALL]
+EACH = {"dataset": LABELLED, "repetition": REPETITIONS}
+EACH_PER_CALL = {"dataset": PER_CALL, "repetition": REPETITIONS}
 # Where a dataset's answers come from, by the format of its source.
 DATA_OF_KIND = {"simulated": "simulated", "jsonl": "recorded"}
 DATA = {
@@ -175,10 +179,30 @@ def source_content(dataset):
 
 EXACT = "frugalmct.select.exact"
 PLUS_FOREST = "frugalmct.predict.extra_trees"
+PER_CALL_FORESTS = (PLUS_FOREST, "frugalmct.predict.random_forest")
 
 
 def selection_block(wildcards):
     return dataset_block(wildcards.dataset, "metric", "budgets", "labels_per_item")
+
+
+def per_call_block(wildcards):
+    """How it learns is in the market's file; these are not."""
+    return dataset_block(wildcards.dataset, "base", "budgets", "metric")
+
+
+def swept_stages(dataset):
+    """The stages whose tables have a dataset's rows."""
+    return ["per_call", "routers"] if dataset in PER_CALL else ["selections", "plus", "baselines"]
+
+
+def swept_tables(wildcards):
+    return expand(
+        "results/{stage}/{dataset}/{repetition}.csv",
+        stage=swept_stages(wildcards.dataset),
+        dataset=wildcards.dataset,
+        repetition=REPETITIONS,
+    )
 
 
 # ---- studies
@@ -193,8 +217,8 @@ WANTED = {study: CASE for study in STUDIES} | {
     "training_size": SETTINGS["training_size"],
     "predictors": dict.fromkeys(SETTINGS["predictor_study"]["datasets"]),
     "robustness": SETTINGS["training_size"] | CASE,
-    "ablation": {name: None for name in DATASETS if printed_of(name)},
-    "solver_agreement": {name: None for name in DATASETS if printed_of(name)},
+    "ablation": {name: None for name in LABELLED if printed_of(name)},
+    "solver_agreement": {name: None for name in LABELLED if printed_of(name)},
 }
 LACKING = {predictor: sentence for predictor in COMPARED if (sentence := lacking(predictor))}
 INSTALLED = [predictor for predictor in COMPARED if predictor not in LACKING]
@@ -271,11 +295,19 @@ STAGE_FILES = {
     "selections": expand("results/selections/{dataset}/{repetition}.csv", **EACH),
     "plus": expand("results/plus/{dataset}/{repetition}.csv", **EACH),
     "baselines": expand("results/baselines/{dataset}/{repetition}.csv", **EACH),
+    "per_call": expand("results/per_call/{dataset}/{repetition}.csv", **EACH_PER_CALL),
+    "routers": expand("results/routers/{dataset}/{repetition}.csv", **EACH_PER_CALL),
     "estimates": expand("results/estimates/{dataset}/{repetition}.npz", **EACH),
     "plans": expand("results/plans/{dataset}/{repetition}.json", **EACH),
 }
 STUDIES_MADE = {study for study, (datasets, _) in STUDIED.items() if datasets}
-EXHIBITS = [exhibit for exhibit in all_exhibits() if exhibit.applies(DATA, STUDIES_MADE)]
+EXHIBITS = [
+    exhibit
+    for exhibit in all_exhibits()
+    if exhibit.applies(
+        {name: DATA[name] for name in exhibit.shows(DATASETS, PER_CALL)}, STUDIES_MADE
+    )
+]
 # What exhibits may take from the configuration; of the settings as a whole a change would make them all again.
 EXHIBIT_SETTINGS = {
     "data": DATA,
@@ -288,14 +320,26 @@ EXHIBIT_SETTINGS = {
     "predictor": PREDICTOR,
     "train_share": SETTINGS["train_share"],
 }
+PER_DATASET = {"data", "tasks", "prices", "units", "dropped"}
+
+
+def exhibit_settings(exhibit):
+    """Of the settings that it takes, what is of the datasets that it shows."""
+    shown_ones = exhibit.shows(DATASETS, PER_CALL)
+    taken = {key: EXHIBIT_SETTINGS[key] for key in ("data", *exhibit.settings)}
+    for key in PER_DATASET & taken.keys():
+        taken[key] = {name: taken[key][name] for name in shown_ones}
+    return taken | ({"datasets": shown_ones} if "datasets" in taken else {})
 
 
 def table_of(name):
     return f"results/tables/{name}.csv"
 
 
-def files_of(need):
+def files_of(exhibit, need):
     """The files behind one of an exhibit's needs: a stage, a study, or another exhibit's table."""
+    if need == "markets":
+        return expand(FILES["market"], dataset=exhibit.shows(DATASETS, PER_CALL))
     if need in STAGES:
         return STAGE_FILES[need]
     if need.startswith(STUDY):
@@ -311,7 +355,8 @@ def files_of(need):
 def figures_of(exhibit):
     """One figure of all datasets, and one of each that is drawn, as SVG and PNG."""
     studied_ones = [list(STUDIED[study][0]) for study in exhibit.studies]
-    drawn = exhibit.datasets_drawn(studied_ones[0] if studied_ones else DATASETS)
+    shown_ones = exhibit.shows(DATASETS, PER_CALL)
+    drawn = exhibit.datasets_drawn(studied_ones[0] if studied_ones else shown_ones)
     stems = [exhibit.name] if exhibit.plot else []
     stems += [f"{exhibit.name}/{dataset}" for dataset in drawn]
     return [f"results/figures/{stem}.{ending}" for stem in stems for ending in ("svg", "png")]
@@ -321,11 +366,11 @@ def made_by(exhibit):
     return [table_of(exhibit.name), *figures_of(exhibit)]
 
 
-def wanted_for(need):
+def wanted_for(exhibit, need):
     """What has to be there for a need. Of an exhibit its figures too: while one of a new dataset is missing,
     Snakemake knows nothing of the job that makes both, and would take the table for up to date."""
-    exhibit = next((exhibit for exhibit in EXHIBITS if exhibit.name == need), None)
-    return made_by(exhibit) if exhibit else files_of(need)
+    other = next((other for other in EXHIBITS if other.name == need), None)
+    return made_by(other) if other else files_of(exhibit, need)
 
 
 def exhibit_code(exhibit):
@@ -350,6 +395,8 @@ def timings():
     each += ("select_services", "route_plus", "evaluate_baselines")
     jobs = expand("{rule}/{dataset}", rule=("make_market", "announce_dataset"), dataset=DATASETS)
     jobs += expand("{rule}/{dataset}/{repetition}", rule=each, **EACH)
+    own = ("split_market", "route_per_call", "evaluate_routers")
+    jobs += expand("{rule}/{dataset}/{repetition}", rule=own, **EACH_PER_CALL)
     for study, (datasets, repetitions) in STUDIED.items():
         jobs += [f"study_{study}/{name}/{number}" for name in datasets for number in repetitions]
     jobs += [f"exhibit_{exhibit.name}" for exhibit in EXHIBITS]

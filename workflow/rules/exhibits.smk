@@ -7,7 +7,7 @@ for exhibit in EXHIBITS:
         name:
             f"exhibit_{exhibit.name}"
         input:
-            [file for need in exhibit.needs for file in wanted_for(need)],
+            [file for need in exhibit.needs for file in wanted_for(exhibit, need)],
         output:
             table=shown(exhibit, [table_of(exhibit.name)])[0],
             figures=shown(exhibit, figures_of(exhibit)),
@@ -21,8 +21,8 @@ for exhibit in EXHIBITS:
         params:
             code=exhibit_code(exhibit),
             exhibit=exhibit.name,
-            files={need: files_of(need) for need in exhibit.needs},
-            settings={key: EXHIBIT_SETTINGS[key] for key in ("data", *exhibit.settings)},
+            files={need: files_of(exhibit, need) for need in exhibit.needs},
+            settings=exhibit_settings(exhibit),
         message:
             f"Exhibit {exhibit.name.replace('_', ' ')}"
         script:

@@ -72,13 +72,53 @@ rule evaluate_baselines:
         "../scripts/evaluate_baselines.py"
 
 
+rule route_per_call:
+    input:
+        market="results/markets/{dataset}.npz",
+        split="results/splits/{dataset}/{repetition}.npz",
+    output:
+        "results/per_call/{dataset}/{repetition}.csv",
+    log:
+        "results/logs/route_per_call/{dataset}/{repetition}.log",
+    benchmark:
+        "results/benchmarks/route_per_call/{dataset}/{repetition}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=package_code("route_per_call", *PER_CALL_FORESTS),
+        block=per_call_block,
+        seed=SETTINGS["seed"],
+    message:
+        "FrugalMCT per call on {wildcards.dataset}, repetition {wildcards.repetition}"
+    script:
+        "../scripts/route_per_call.py"
+
+
+rule evaluate_routers:
+    input:
+        market="results/markets/{dataset}.npz",
+        split="results/splits/{dataset}/{repetition}.npz",
+    output:
+        "results/routers/{dataset}/{repetition}.csv",
+    log:
+        "results/logs/evaluate_routers/{dataset}/{repetition}.log",
+    benchmark:
+        "results/benchmarks/evaluate_routers/{dataset}/{repetition}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=package_code("evaluate_routers", EXACT, *PER_CALL_FORESTS),
+        block=per_call_block,
+        seed=SETTINGS["seed"],
+    message:
+        "Other routers on {wildcards.dataset}, repetition {wildcards.repetition}"
+    script:
+        "../scripts/evaluate_routers.py"
+
+
 rule announce_dataset:
     input:
-        tables=expand(
-            "results/{stage}/{{dataset}}/{repetition}.csv",
-            stage=["selections", "plus", "baselines"],
-            repetition=REPETITIONS,
-        ),
+        tables=swept_tables,
         split="results/splits/{dataset}/0.npz",
     output:
         "results/headlines/{dataset}.txt",

@@ -4,7 +4,9 @@
 rule markets:
     input:
         STAGE_FILES["markets"],
-        expand("results/splits/{dataset}/{repetition}.npz", **EACH),
+        expand(
+            "results/splits/{dataset}/{repetition}.npz", dataset=DATASETS, repetition=REPETITIONS
+        ),
         # What describes them.
         [
             file
@@ -17,6 +19,7 @@ rule markets:
 rule selections:
     input:
         STAGE_FILES["selections"],
+        STAGE_FILES["per_call"],
 
 
 rule headlines:
@@ -43,7 +46,7 @@ rule studies:
             for study in STUDIES
             for file in expand(
                 f"results/studies/{study}/{{dataset}}/{{repetition}}.csv",
-                dataset=DATASETS,
+                dataset=LABELLED,
                 repetition=REPEATED.get(study, [0]),
             )
         ],

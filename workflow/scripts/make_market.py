@@ -1,6 +1,5 @@
 """A dataset's source becomes its market."""
 
-from frugalmct.paper.jobs.data import refuse_qualities
 from frugalmct.paper.jobs.log import job_log
 from frugalmct.sources import load_market
 
@@ -11,6 +10,5 @@ with job_log(snakemake.log[0]) as log:
         seed=snakemake.params.seed,
         scale=snakemake.params.scale,
     )
-    refuse_qualities(market)
     market.save(snakemake.output[0], compress=snakemake.params.compress)
     log.info("%d items, services: %s", len(market), market.services)

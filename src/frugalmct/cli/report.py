@@ -16,9 +16,13 @@ def add(commands: Any) -> None:
         "Make the report of recorded answers (.jsonl or .jsonl.gz): what accuracy costs, and what is saved.",
         "frugalmct report tickets.jsonl --prices Keyword=1 Fast=6 Deep=15",
     )
-    parser.add_argument("data", metavar="DATA", help="recorded answers with the true labels")
+    parser.add_argument("data", metavar="DATA", help="recorded answers with true labels, or their quality")
     parser.add_argument(
-        "--prices", nargs="+", required=True, metavar="SERVICE=PRICE", help="of every service"
+        "--prices",
+        nargs="+",
+        default=[],
+        metavar="SERVICE=PRICE",
+        help="of every service; not with costs in DATA",
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where it is made (DATA's name, -report)")
     parser.add_argument("--unit", metavar="TEXT", help="what prices are in (USD per 10,000 items)")
@@ -37,5 +41,5 @@ def _run(arguments: argparse.Namespace) -> int:
         if (value := getattr(arguments, name)) is not None
     ]
     given += ["--json"] if arguments.json else []
-    told = [*given, "--prices", *arguments.prices, "--", arguments.data]
+    told = [*given, *(["--prices", *arguments.prices] if arguments.prices else []), "--", arguments.data]
     return subprocess.run([sys.executable, "-m", "frugalmct.paper", "report", *told]).returncode

@@ -49,7 +49,7 @@ def _forecast(arguments: argparse.Namespace) -> None:
 def _add_report(commands: Any) -> None:
     command = commands.add_parser("report", help="what `frugalmct report` runs")
     command.add_argument("data", type=Path)
-    command.add_argument("--prices", nargs="+", required=True)
+    command.add_argument("--prices", nargs="+", default=[])
     command.add_argument("--output", type=Path)
     command.add_argument("--unit")
     command.add_argument("--items-per-month", type=int)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from frugalmct.baselines.hull import rising_hull
 from frugalmct.paper.names import SINGLE
 
 # Tables are written with ten digits: what differs by less is the same.
@@ -54,6 +55,19 @@ class Curve:
         knots = np.concatenate([[low], inside, [high]])
         heights = np.interp(knots, self.cost, self.accuracy)
         return float(np.trapezoid(heights, knots) / (high - low))
+
+
+def improvement_in_quality(cost: ArrayLike, accuracy: ArrayLike, most: float) -> float:
+    """RouterBench's AIQ: the mean height, for costs from 0 to `most`, of the rising hull of nothing at
+    no cost and of the points that cost no more; NaN where there is none."""
+    cost, accuracy = np.asarray(cost, dtype=np.float64), np.asarray(accuracy, dtype=np.float64)
+    within = cost <= most * (1 + ROUNDING)
+    if not within.any() or not most > 0:
+        return np.nan
+    x, y = np.append(0.0, cost[within]), np.append(0.0, accuracy[within])
+    corners = rising_hull(x, y)
+    knots, heights = np.append(x[corners], most), np.append(y[corners], y.max())
+    return float(np.trapezoid(heights, knots) / most)
 
 
 @dataclass(frozen=True, eq=False)

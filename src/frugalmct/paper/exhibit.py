@@ -29,8 +29,10 @@ SECTIONS = {
     "beyond": "Beyond the paper",
     "data": "The data",
 }
-STAGES = ("markets", "selections", "plus", "baselines", "estimates", "plans")
+STAGES = ("markets", "selections", "plus", "baselines", "per_call", "routers", "estimates", "plans")
 STUDY = "studies/"
+# Kinds of datasets that an exhibit may be OF.
+LABELS, CALLS = "labels", "calls"
 
 Cell = tuple[str, int]
 
@@ -50,7 +52,8 @@ class Inputs:
 
     def rows(self, name: str) -> pd.DataFrame:
         """The rows of a stage, of every dataset and repetition."""
-        return stacked(read_table(file) for file in self.files[name])
+        tables = [read_table(file) for file in self.files[name]]
+        return stacked(tables) if tables else pd.DataFrame()
 
     def study(self, name: str) -> pd.DataFrame:
         """The rows of a study as they were written: a label "007" must not become a number."""
@@ -140,10 +143,20 @@ class Exhibit:
         """The studies among its needs."""
         return tuple(need.removeprefix(STUDY) for need in self.needs if need.startswith(STUDY))
 
+    def shows(self, datasets: Sequence[str], per_call: Collection[str]) -> list[str]:
+        """Of these datasets those that it shows: of label sets with prices, of calls with costs of their own
+        (`per_call`), or of both, as its OF says."""
+        kinds = getattr(self.module, "OF", (LABELS,))
+        return [name for name in datasets if (CALLS if name in per_call else LABELS) in kinds]
+
     def applies(self, datasets: Mapping[str, str], studies: Collection[str]) -> bool:
         """Whether it has anything to show: of these datasets, given with where their answers come from, and
         of the studies that are made of some."""
-        return set(self.studies) <= set(studies) and getattr(self.module, "applies", _always)(datasets)
+        return (
+            bool(datasets)
+            and set(self.studies) <= set(studies)
+            and getattr(self.module, "applies", _always)(datasets)
+        )
 
     def build(self, inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         return self.module.build(inputs, settings)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from frugalmct.paper.names import (
     BEST_SINGLE,
+    CLUSTERS,
     DAP,
     DAP_BEST_BASE,
     DUMMY,
@@ -14,12 +15,15 @@ from frugalmct.paper.names import (
     FRUGALML_THRESHOLDS,
     MAJORITY,
     MAJORITY_ABSTAINING,
+    NEAREST,
     OFFLINE,
     ONLINE,
     ORACLE,
+    PER_CALL,
     PLUS,
     RANDOM_MIX,
     SINGLE,
+    THRESHOLD,
     WEIGHTED,
     WEIGHTED_ABSTAINING,
 )
@@ -39,6 +43,7 @@ class Look:
 LOOKS = {
     ONLINE: Look("FrugalMCT", "#d55e00", "-", "o"),
     PLUS: Look("FrugalMCT plus", "#009e73", "-", "*"),
+    PER_CALL: Look("FrugalMCT per call", "#d55e00", "-", "o"),
     OFFLINE: Look("FrugalMCT offline", "#000000", "--", "s"),
     DAP: Look("DAP (dummy predictor)", "#7d7d7d", "-.", "v"),
     FRUGALML: Look("FrugalML", "#0072b2", "-", "D"),
@@ -50,6 +55,9 @@ LOOKS = {
     FRUGALML_COMBINED: Look("FrugalML, combined", "#0072b2", "-.", "p"),
     MAJORITY_ABSTAINING: Look("Majority vote, silent abstain", "#e69f00", ":", "1"),
     WEIGHTED_ABSTAINING: Look("Weighted vote, silent abstain", "#cc79a7", ":", "2"),
+    THRESHOLD: Look("Threshold router", "#0072b2", "-", "D"),
+    NEAREST: Look("Nearest neighbours", "#cc79a7", "-.", "P"),
+    CLUSTERS: Look("Best per cluster", "#e69f00", "--", "^"),
     BEST_SINGLE: Look("Best service", "#4d4d4d", ":", "X"),
     RANDOM_MIX: Look("Random mix", "#b59f00", ":", "."),
     ORACLE: Look("Oracle", "#56b4e9", "-", "."),

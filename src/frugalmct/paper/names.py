@@ -10,6 +10,11 @@ FRUGALML_THRESHOLDS, FRUGALML_COMBINED = "frugalml_thresholds", "frugalml_combin
 DAP_BEST_BASE = "dap_best_base"
 # Limits and yardsticks: true accuracies known; the same with the best of three answers; money spent blindly.
 ORACLE, IDEAL, RANDOM_MIX = "oracle", "ideal_combiner", "random_mix"
+# Where every call has its own cost, and one answer stands: our method, and how others route.
+PER_CALL = "frugalmct_per_call"
+THRESHOLD, NEAREST, CLUSTERS = "threshold_router", "nearest_neighbours", "best_per_cluster"
+# Our method with one service less.
+WITHOUT = "without:"
 SINGLE = "single:"
 BEST_SINGLE = "best_single"
 # The paper's word where it does not tell online from offline.

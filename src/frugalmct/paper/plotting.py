@@ -18,7 +18,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from frugalmct.errors import listed
 from frugalmct.files import replacing
 from frugalmct.paper.looks import Look
-from frugalmct.paper.names import MADE_BY
+from frugalmct.paper.names import MADE_BY, PER_CALL
 
 STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
@@ -53,6 +53,15 @@ STAMPS = {"SIMULATED DATA": "#b3261e", "REAL DATA": "#1b6e3c"}
 WIDE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "PingFang SC", "Arial Unicode MS")
 UNIT = "USD per 10,000 items"
 COST_LABEL = f"cost ({UNIT})"
+
+
+def has_call_costs(table: pd.DataFrame) -> bool:
+    """Whether some of these rows are of calls with costs of their own, which may be in any unit."""
+    return "method" in table and bool((table["method"] == PER_CALL).any())
+
+
+def common_cost_label(table: pd.DataFrame) -> str:
+    return "mean cost of an item, in the unit of its data" if has_call_costs(table) else COST_LABEL
 
 
 def save_figure(figure: Figure, paths: Iterable[str | Path]) -> None:

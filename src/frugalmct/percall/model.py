@@ -149,8 +149,7 @@ class Learner:
             costs, estimated = CostModel.fit(table, self.market.costs, seed, learning.jobs)
         else:
             costs, estimated = pilot.model.costs, pilot.costs
-        true = np.broadcast_to(self.market.costs, estimated.shape)
-        curve = price_curve(first, predictor.training_estimates, estimated, true)
+        curve = price_curve(predictor.training_estimates, estimated, self.market.costs, first)
         model = FirstModel(first, answers, predictor, costs, curve)
         return Learnt(model, predictor.training_estimates, estimated)
 
@@ -158,12 +157,14 @@ class Learner:
         return small_seed(self.learning.seed, self.market.name, self.learning.predictor, *first)
 
 
-def price_curve(first: First, accuracy: NDArray, estimated: NDArray, true: NDArray) -> PriceCurve:
-    """The dual price at every budget: (items, services) estimates, and true costs of those asked first."""
-    costs = estimated.copy()
-    costs[:, list(first)] = true[:, list(first)]
-    found = frontier(accuracy, costs, list(first) or None)
-    least = true[:, list(first)].sum(axis=1) if first else true[np.arange(len(true)), costs.argmin(axis=1)]
+def price_curve(accuracy: NDArray, estimated: NDArray, costs: NDArray, first: First = ()) -> PriceCurve:
+    """The dual price at every budget, from (items, services) estimates of training items and what their calls
+    really cost."""
+    true = np.broadcast_to(costs, accuracy.shape)
+    expected = estimated.copy()
+    expected[:, list(first)] = true[:, list(first)]
+    found = frontier(accuracy, expected, list(first) or None)
+    least = true[:, list(first)].sum(axis=1) if first else true[np.arange(len(true)), expected.argmin(axis=1)]
     size = len(found.budgets)
     kept = np.unique(np.linspace(0, size - 1, min(size, MOST_CORNERS)).astype(int))
     return PriceCurve(found.budgets[kept], found.dual_prices[kept], float(least.mean()), float(least.std()))

@@ -21,20 +21,16 @@ from numpy.typing import NDArray
 from frugalmct.arrays import ArrayFile, open_arrays
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError, listed
-from frugalmct.made import PER_CALL, learning_for
 from frugalmct.market import Known, Market
 from frugalmct.model import Learning
 from frugalmct.percall.columns import Table
-from frugalmct.percall.fitting import NONE, Base, best_plan, checked_budgets, fit_parts, make_plan
+from frugalmct.percall.fitting import NONE, Base, best_plan, fitted, make_plan, per_call_learning
 from frugalmct.percall.model import First, FirstModel, Walked, walk
 from frugalmct.percall.parts import FORMAT, Parts, PerCallPlan, read_parts, write_parts
 from frugalmct.percall.spending import Spending
 from frugalmct.percall.training import OnTrial
 from frugalmct.plans import AUTO, DELTA, budget_list, check_pays, check_prices, new_prices
 from frugalmct.training import folds
-
-# On dense columns of texts its estimates erred less than the forest's, and routed half a point better.
-PREDICTOR = "extra_trees"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +78,9 @@ class PerCallStrategy:
         settings: those of `Learning` by name; features may be `text`, `given`, `labels` (what those asked
         first answered) or `auto`, all there is; the predictor is `extra_trees` unless it was given.
         """
-        if learning is None:
-            settings = {"predictor": PREDICTOR} | settings
-        learning = learning_for(PER_CALL, market, learning, settings)
-        return cls(fit_parts(market, checked_budgets(market, budgets), base, learning, unit))
+        return cls(
+            fitted(market, budgets, base, per_call_learning(market, learning, **settings), unit).parts()
+        )
 
     def with_prices(
         self, prices: Mapping[str, float], budgets: Sequence[float] | None = None

@@ -56,7 +56,7 @@ class Trained:
     @cached_property
     def curve(self) -> PriceCurve:
         """The dual price at every budget."""
-        return price_curve(self.first, self.accuracy, self.estimated, self.costs)
+        return price_curve(self.accuracy, self.estimated, self.costs, self.first)
 
     def walk(self, budget: float, curve: PriceCurve) -> Walked:
         """Decided on the estimates and at the dual prices of `curve`, settled with the true costs."""

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from frugalmct.paper.curves import Curve
+from frugalmct.paper.curves import Curve, improvement_in_quality
 
 
 def test_curve_is_the_running_best():
@@ -42,3 +42,24 @@ def test_area_by_hand():
     assert curve.mean_accuracy(1, 5) == pytest.approx(0.65)
     assert curve.mean_accuracy(2, 3) == pytest.approx(0.65)
     assert np.isnan(curve.mean_accuracy(0.5, 3)) and np.isnan(curve.mean_accuracy(3, 3))
+
+
+def test_improvement_in_quality_by_hand():
+    # From nothing to 0.6 at 1, straight to 0.8 at 4, and level up to 5; the point at 2 lies below.
+    area = 0.3 * 1 + 0.7 * 3 + 0.8 * 1
+    assert improvement_in_quality([1, 2, 4], [0.6, 0.6, 0.8], 5) == pytest.approx(area / 5)
+    # What costs more, or is worse for more, does not count.
+    assert improvement_in_quality([1, 2, 4, 6], [0.6, 0.6, 0.8, 1.0], 5) == pytest.approx(area / 5)
+    assert improvement_in_quality([1, 2, 4, 5], [0.6, 0.6, 0.8, 0.7], 5) == pytest.approx(area / 5)
+    assert np.isnan(improvement_in_quality([6], [0.5], 5)) and np.isnan(improvement_in_quality([0], [1], 0))
+
+
+def test_improvement_in_quality_against_scipys_hull():
+    from scipy.spatial import ConvexHull
+
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        cost, quality = rng.uniform(0, 3, 12), rng.random(12)
+        within = cost <= 2
+        points = np.vstack([[[0, 0], [2, 0], [2, quality[within].max()]], np.c_[cost, quality][within]])
+        assert improvement_in_quality(cost, quality, 2.0) == pytest.approx(ConvexHull(points).volume / 2)

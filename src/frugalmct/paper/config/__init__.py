@@ -11,8 +11,10 @@ from frugalmct.paper.config.command_line import with_command_line
 from frugalmct.paper.config.datasets import (
     check_affordable,
     check_dataset_names,
+    check_needs,
     check_source_file,
     complete_dataset,
+    peeked,
 )
 from frugalmct.paper.config.doubts import doubts
 from frugalmct.paper.config.plain import plain
@@ -50,12 +52,18 @@ def validate(config: Any) -> dict[str, Any]:
     check_schema(given)
     filled = _with_all_defaults(given)
     check_dataset_names(filled["datasets"])
+    for name, block in filled["datasets"].items():
+        check_needs(name, block)
     filled["datasets"] = {
         name: with_source(name, block, filled) for name, block in filled["datasets"].items()
     }
     for name in selected_datasets(filled):
         filled["datasets"][name] = with_answers(name, filled["datasets"][name], filled)
-    filled["datasets"] = {name: complete_dataset(name, block) for name, block in filled["datasets"].items()}
+    selected = selected_datasets(filled)
+    filled["datasets"] = {
+        name: complete_dataset(name, block, peeked(block) if name in selected else None)
+        for name, block in filled["datasets"].items()
+    }
     _check_studies(filled)
     for name in selected_datasets(filled):
         check_source_file(name, filled["datasets"][name])
@@ -95,5 +103,7 @@ def _check_studies(config: Mapping[str, Any]) -> None:
     for name_path, budget_path, name, budget in wanted:
         if name not in datasets and not printed_of(name):
             fail(name_path, f"has {shown(name)}, which is no dataset{suggestion(name, datasets)}")
+        if name in selected and datasets[name]["per_call"]:
+            fail(name_path, f"has {shown(name)}, whose calls have costs of their own: it has no such study")
         if name in selected and (name, budget) not in usual:
             check_affordable(budget_path, f"is {budget:g}", budget, datasets[name])

@@ -6,9 +6,17 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from frugalmct.paper.config.budgets import default_budgets
+from frugalmct.paper.config.per_call import (
+    NONE,
+    USUAL_UNIT,
+    complete_per_call,
+    has_costs,
+    is_per_call,
+    services_of,
+)
 from frugalmct.paper.config.sentences import ConfigPath, fail, shown, suggestion
 from frugalmct.plans import AUTO
 
@@ -45,9 +53,46 @@ def check_dataset_names(names: Iterable[str]) -> None:
         folded[name.casefold()] = name
 
 
-def complete_dataset(name: str, block: dict[str, Any]) -> dict[str, Any]:
-    """Prices and budgets as numbers of one kind, the budgets sorted, and all of it consistent."""
+def check_needs(name: str, block: Mapping[str, Any]) -> None:
+    """Only a file of one's own may do without prices, or have another base than one service."""
+    path, base = ("datasets", name), block["base"]
+    if block["source"]["kind"] == "jsonl":
+        return
+    if "prices" not in block:
+        _refuse_no_prices(path)
+    if base == NONE or not isinstance(base, str):
+        _refuse_base(path, base)
+
+
+def _refuse_no_prices(path: ConfigPath) -> NoReturn:
+    fail(path, "has no 'prices'; add it: what each service costs, in USD per 10,000 calls")
+
+
+def _refuse_base(path: ConfigPath, base: Any) -> NoReturn:
+    fail(
+        (*path, "base"),
+        f"is {shown(base)}, which only a file with a quality of answers or with costs may have; give one "
+        f"service, or {AUTO}",
+    )
+
+
+def complete_dataset(name: str, block: dict[str, Any], first: Any = None) -> dict[str, Any]:
+    """Prices and budgets as numbers of one kind, the budgets sorted, and all of it consistent.
+
+    first: the first item of a file of one's own, if it can be read.
+    """
     path = ("datasets", name)
+    if is_per_call(block, first):
+        return complete_per_call(path, block, first)
+    if "prices" not in block:
+        _refuse_no_prices(path)
+    if not isinstance(block["base"], str):
+        _refuse_base(path, block["base"])
+    if block["features"] == "text":
+        fail(
+            (*path, "features"),
+            "is 'text', which only a file with a quality of answers or with costs may have",
+        )
     prices = {service: float(price) for service, price in block["prices"].items()}
     _check_service_names(path, prices)
     if not any(prices.values()):
@@ -57,7 +102,8 @@ def complete_dataset(name: str, block: dict[str, Any]) -> dict[str, Any]:
         fail((*path, "base"), f"is {shown(base)}, which has no price{suggestion(base, [AUTO, *prices])}")
     _check_simulated_services(path, block["source"], prices)
     budgets = sorted(float(budget) for budget in block.get("budgets", default_budgets(prices, base)))
-    complete = block | {"prices": prices, "budgets": budgets}
+    unit = block["unit"] or USUAL_UNIT
+    complete = block | {"prices": prices, "budgets": budgets, "per_call": False, "unit": unit}
     check_affordable((*path, "budgets"), f"has {budgets[0]:g}", budgets[0], complete)
     return complete
 
@@ -115,8 +161,18 @@ def check_source_file(name: str, block: Mapping[str, Any]) -> None:
         fail((*path, "source", "path"), f"is {shown(file)}, and there is no such file in {Path.cwd()}")
     except OSError as error:
         fail((*path, "source", "path"), f"is {shown(file)}, which cannot be read ({error.strerror or error})")
-    if isinstance(first, dict) and isinstance(first.get("predictions"), dict):
-        _compare_services(path, first["predictions"], block["prices"], file)
+    if (found := services_of(first)) and (block["prices"] or not has_costs(first)):
+        _compare_services(path, found, block["prices"], file)
+
+
+def peeked(block: Mapping[str, Any]) -> Any:
+    """The first item of a file of one's own; None if there is none that can be read."""
+    if block["source"]["kind"] != "jsonl":
+        return None
+    try:
+        return _first_item(Path(block["source"]["path"]))
+    except (OSError, ValueError):
+        return None
 
 
 def check_pattern(path: ConfigPath, file: str) -> None:

@@ -9,9 +9,9 @@ import pandas as pd
 
 from frugalmct.paper.columns import BUDGET, DATASET, MONEY, REASON, REPETITIONS, SERVICE, Column, with_bounds
 from frugalmct.paper.curves import DatasetResults, datasets_of, joined_reasons, not_reached
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import interval
-from frugalmct.paper.names import ONLINE, PLUS
+from frugalmct.paper.names import ONLINE, PER_CALL, PLUS
 from frugalmct.paper.stages.estimate import RepetitionEstimates
 from frugalmct.paper.wording import without_columns
 from frugalmct.select import Frontier
@@ -19,6 +19,7 @@ from frugalmct.select import Frontier
 TITLE = "The cheapest budget for a target accuracy"
 SECTION = "beyond"
 NEEDS = ("tradeoff", "estimates")
+OF = (LABELS, CALLS)
 SETTINGS = ("datasets",)
 COLUMNS = (
     DATASET,
@@ -41,7 +42,7 @@ The cheapest budget at which FrugalMCT is as accurate as each service alone, and
 best: read off the test curve (budget; of FrugalMCT plus plus_budget), and foreseen from FrugalMCT's
 estimates of training items only (predicted_budget). The target is one number per dataset, the mean over
 repetitions. Empty where out of reach, with the reason; means and 95 % intervals are over the repetitions
-that reach it.
+that reach it. Where calls have costs of their own, budget is of FrugalMCT per call, and the others are empty.
 """
 DIFFERS = "Not in the paper. “Predicted” is what the training items promise before any test item is seen."
 POINTS_ABOVE_BEST = (1, 2, 3)
@@ -79,10 +80,15 @@ def _budget_rows(results: DatasetResults, foresight: Foresight) -> Iterator[dict
     if results.best is None:
         yield head | {"reason": "no result of any single service"}
         return
+    calls = not results.of(PER_CALL).empty
+    arm = PER_CALL if calls else ONLINE
     for target in _targets(results):
         wanted = target["target_accuracy"]
-        needed, plus = _needed(results, ONLINE, wanted), _needed(results, PLUS, wanted)
-        foreseen = [foresight[results.dataset, repetition](wanted) for repetition in results.repetitions]
+        needed, plus = _needed(results, arm, wanted), _needed(results, PLUS, wanted)
+        foreseen = [
+            np.nan if calls else foresight[results.dataset, repetition](wanted)
+            for repetition in results.repetitions
+        ]
         reached, better, hoped = (int(np.isfinite(budgets).sum()) for budgets in (needed, plus, foreseen))
         yield (
             head
@@ -90,12 +96,16 @@ def _budget_rows(results: DatasetResults, foresight: Foresight) -> Iterator[dict
             | interval(needed).within(0).columns("budget")
             | interval(plus).within(0).columns("plus_budget")
             | interval(foreseen).within(0).columns("predicted_budget", "predicted")
-            | {"reached": reached, "plus_reached": better, "predicted_reached": hoped}
+            | {"reached": reached}
+            | dict.fromkeys(("plus_reached", "predicted_reached"))
+            | ({} if calls else {"plus_reached": better, "predicted_reached": hoped})
             | {
                 "reason": joined_reasons(
-                    results.missing(ONLINE) or not_reached(reached, count, "out of reach of the test curve"),
-                    results.missing(PLUS) or not_reached(better, count, "out of reach of plus"),
-                    not_reached(hoped, count, "out of reach of the training estimates"),
+                    results.missing(arm) or not_reached(reached, count, "out of reach of the test curve"),
+                    ""
+                    if calls
+                    else results.missing(PLUS) or not_reached(better, count, "out of reach of plus"),
+                    "" if calls else not_reached(hoped, count, "out of reach of the training estimates"),
                 )
             }
         )
@@ -125,8 +135,9 @@ def _targets(results: DatasetResults) -> Iterator[dict[str, Any]]:
 
 def reading(table: pd.DataFrame) -> list[str]:
     reached, plus = table["budget"].notna().sum(), table["plus_budget"].notna().sum()
+    by_plus = "" if table["plus_reached"].isna().all() else f", {plus} by FrugalMCT plus"
     return [
-        f"{reached} of {len(table)} targets are reached by some budget, {plus} by FrugalMCT plus.",
+        f"{reached} of {len(table)} targets are reached by some budget{by_plus}.",
         "A target is the accuracy of a service, or a few points more than the best one's.",
     ]
 

@@ -19,14 +19,25 @@ from frugalmct.paper.columns import (
     with_bounds,
 )
 from frugalmct.paper.curves import DatasetResults, datasets_of, joined_reasons, not_reached
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import look_of, name_of
-from frugalmct.paper.names import BEST_SINGLE, DAP, FRUGALML, ONLINE, PLUS
+from frugalmct.paper.names import (
+    BEST_SINGLE,
+    CLUSTERS,
+    DAP,
+    FRUGALML,
+    NEAREST,
+    ONLINE,
+    PER_CALL,
+    PLUS,
+    RANDOM_MIX,
+    THRESHOLD,
+)
 from frugalmct.paper.plotting import (
-    COST_LABEL,
     INK,
     PAPER_COLOR,
+    common_cost_label,
     legend_below,
     picture,
     plain_log,
@@ -39,6 +50,7 @@ from frugalmct.paper.wording import counted, percent, without_columns
 TITLE = "Cost savings at the best service's accuracy"
 SECTION = "paper"
 NEEDS = ("tradeoff",)
+OF = (LABELS, CALLS)
 SETTINGS = ("tasks",)
 _COST, _COST_LOW, _COST_HIGH = with_bounds(
     Column("cost", "what the method pays to be as accurate as the best service", unit=MONEY)
@@ -73,6 +85,8 @@ DIFFERS = (
 )
 # The paper's method, ours, and the baselines that heed a budget, each in the paper's form.
 METHODS = (ONLINE, PLUS, FRUGALML, DAP)
+# Where calls have costs of their own: our method, and the others.
+ROUTERS = (PER_CALL, THRESHOLD, NEAREST, CLUSTERS, RANDOM_MIX)
 OF_BEST_SERVICE = ("paper_accuracy", "paper_best_cost")
 HEADLINE = "Cost saved at the best service's accuracy"
 
@@ -86,13 +100,14 @@ def cost_savings(
 ) -> pd.DataFrame:
     """What methods pay for the accuracy of the best service, one row per dataset of `tasks` and method.
 
-    FrugalMCT's row is there even if it has no result; a method that was not run is left out.
+    FrugalMCT's row is there even if it has no result; a method that was not run is left out. Where calls have
+    costs of their own, the methods are those for such calls.
     """
     known = set(tradeoff["method"])
     rows = [
         _savings_row(results, method, tasks[results.dataset])
         for results in datasets_of(tradeoff, list(tasks))
-        for method in methods
+        for method in (methods if results.of(PER_CALL).empty else ROUTERS)
         if method == ONLINE or method in known
     ]
     return pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
@@ -143,8 +158,10 @@ def _paper_savings(dataset: str) -> dict[str, float | None]:
 
 
 def of_method(table: pd.DataFrame, method: str = ONLINE) -> pd.DataFrame:
-    """One method's rows; a table of one method may not name it."""
-    return table[table["method"] == method] if "method" in table else table
+    """One method's rows; a table of one method may not name it. In place of FrugalMCT's, which has one price
+    per service, those of FrugalMCT per call where calls have costs of their own."""
+    names = [ONLINE, PER_CALL] if method == ONLINE else [method]
+    return table[table["method"].isin(names)] if "method" in table else table
 
 
 def reading(table: pd.DataFrame) -> list[str]:
@@ -154,11 +171,14 @@ def reading(table: pd.DataFrame) -> list[str]:
     least, most = online.loc[online["saving"].idxmin()], online.loc[online["saving"].idxmax()]
     same = online.dropna(subset=["paper_saving"])
     beside = f" The paper's mean over the same datasets is {percent(same['paper_saving'].mean(), 0)}."
+    ends = (
+        f"It is least on {least['dataset']} ({percent(least['saving'], 0)}) and most on "
+        f"{most['dataset']} ({percent(most['saving'], 0)})."
+    )
     mean, datasets = percent(online["saving"].mean(), 0), counted(len(online), "dataset")
     return [
         f"The mean saving of FrugalMCT is {mean} over {datasets}." + (beside if len(same) else ""),
-        f"It is least on {least['dataset']} ({percent(least['saving'], 0)}) and most on "
-        f"{most['dataset']} ({percent(most['saving'], 0)}).",
+        *([ends] if len(online) > 1 else []),
         *_others(table, online),
     ]
 
@@ -167,7 +187,7 @@ def _others(table: pd.DataFrame, online: pd.DataFrame) -> Iterator[str]:
     """Each other method on the datasets on which both reach the best service's accuracy."""
     ours = online.set_index("dataset")["saving"]
     means = []
-    for method in METHODS[1:]:
+    for method in (*METHODS[1:], *ROUTERS[1:]):
         theirs = of_method(table, method).dropna(subset=["saving"]).set_index("dataset")["saving"]
         both = ours.index.intersection(theirs.index)
         if len(both):
@@ -194,6 +214,7 @@ def plot(table: pd.DataFrame) -> Figure:
     costs, shares = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
     places = np.arange(len(table))
     _costs(costs, table, plus, places)
+    costs.set_xlabel(common_cost_label(table))
     _shares(shares, table, plus, places)
     costs.set_yticks(places, [short(str(name), 18) for name in table["dataset"]])
     costs.set_ylim(len(table) - 0.4, -0.6)
@@ -211,7 +232,7 @@ def _costs(axis: Axes, table: pd.DataFrame, plus: pd.DataFrame, places: np.ndarr
         axis.plot(
             plus["cost"], places, BETTER.marker, color=BETTER.color, markersize=8, label="FrugalMCT plus"
         )
-    if "paper_cost" in table:
+    if "paper_cost" in table and table["paper_cost"].notna().any():
         axis.plot(
             table["paper_cost"],
             places,
@@ -228,13 +249,12 @@ def _costs(axis: Axes, table: pd.DataFrame, plus: pd.DataFrame, places: np.ndarr
         )  # fmt: skip
     if (pd.concat([ours, plus["cost"], service]).dropna() > 0).all():
         plain_log(axis.xaxis)
-    axis.set_xlabel(COST_LABEL)
     axis.grid(axis="x")
 
 
 def _shares(axis: Axes, table: pd.DataFrame, plus: pd.DataFrame, places: np.ndarray) -> None:
     """Three bars a dataset: the paper's number below, plus above."""
-    if "paper_saving" in table:
+    if "paper_saving" in table and table["paper_saving"].notna().any():
         axis.barh(places + 0.27, 100 * table["paper_saving"], 0.26, color="#d4d4d4", label="saving, paper")
     least = [0.0]
     for rows, look, offset in ((plus, BETTER, -0.27), (table, FRUGAL, 0.0)):

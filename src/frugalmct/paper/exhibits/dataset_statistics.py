@@ -5,15 +5,16 @@ from typing import Any
 
 import pandas as pd
 
-from frugalmct.market import LabelMarket
+from frugalmct.market import Market
 from frugalmct.paper.columns import DATA, DATASET, TASK, Column
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.wording import percent, without_columns
 
 TITLE = "Datasets"
 SECTION = "paper"
 NEEDS = ("markets",)
+OF = (LABELS, CALLS)
 SETTINGS = ("dropped",)
 _COUNTS = (
     Column("items", "how many items"),
@@ -30,7 +31,8 @@ COLUMNS = (
 )  # fmt: skip
 CAPTION = """
 The paper's table of datasets: items, label occurrences, distinct labels, with the paper's own numbers
-beside them. At a scale below 1 there are fewer items than in the paper.
+beside them; answers with a quality have no labels. At a scale below 1 there are fewer items than in the
+paper.
 """
 DIFFERS = "Numbers of items follow the setting “scale”; simulated data have the paper's sizes at scale 1."
 
@@ -39,12 +41,12 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame([_row(market, settings["dropped"]) for market in inputs.markets()])
 
 
-def _row(market: LabelMarket, dropped: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _row(market: Market, dropped: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     statistics, paper = market.statistics(), printed_of(market.name)
     counts = [column.name for column in _COUNTS]
     return (
         {"dataset": market.name, "task": market.task}
-        | {name: statistics[name] for name in (*counts, "labels_per_item", "largest_label_set")}
+        | {name: statistics.get(name) for name in (*counts, "labels_per_item", "largest_label_set")}
         | {f"paper_{name}": paper.get(name) for name in counts}
         | {"data": market.data, "dropped_services": ", ".join(dropped.get(market.name, {})) or None}
     )

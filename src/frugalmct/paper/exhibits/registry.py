@@ -5,6 +5,7 @@ from frugalmct.paper.exhibit import Exhibit, load_exhibit
 # In the order of the report.
 EXHIBITS = (
     "service_worth",
+    "routing",
     "claims",
     "worked_examples",
     "service_prices",

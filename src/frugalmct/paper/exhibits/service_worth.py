@@ -13,10 +13,10 @@ from frugalmct.errors import listed
 from frugalmct.estimates import Estimates
 from frugalmct.paper.columns import DATASET, MONEY, REPETITIONS, SERVICE, Column, with_bounds
 from frugalmct.paper.curves import Curve, DatasetResults
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import look_of
-from frugalmct.paper.names import ONLINE
+from frugalmct.paper.names import ONLINE, PER_CALL, WITHOUT
 from frugalmct.paper.plotting import INK, picture, short, title_of
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.stages.estimate import RepetitionEstimates
@@ -26,6 +26,7 @@ from frugalmct.plans import DELTA
 TITLE = "What each service is worth"
 SECTION = "own"
 NEEDS = ("estimates", "plans", "tradeoff")
+OF = (LABELS, CALLS)
 SETTINGS = ("datasets",)
 COLUMNS = (
     DATASET, SERVICE,
@@ -58,7 +59,9 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         if dataset in found:
             budgets = [plan.budget for plan in plans[dataset, repetition]]
             found[dataset].append((estimates, repetition, budgets))
-    rows = [row for name in own for row in worth_rows(DatasetResults(tradeoff, name), found[name])]
+    rows = []
+    for results in (DatasetResults(tradeoff, name) for name in own):
+        rows += [*worth_rows(results, found[results.dataset]), *call_rows(results)]
     return pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
 
 
@@ -86,6 +89,26 @@ def worth_rows(
             | interval(still).within(-1, 1).columns("saving_without")
             | interval(saved).within(-1, 1).columns("saving_with")
             | {"repetitions": len(found)}
+        )
+
+
+def call_rows(results: DatasetResults) -> Iterator[dict[str, Any]]:
+    """One row per service where calls have costs of their own: their jobs tried it without each."""
+    if results.of(PER_CALL).empty or results.best is None:
+        return
+    repetitions = results.repetitions
+    whole = [results.of(PER_CALL, repetition) for repetition in repetitions]
+    saved = [_saving(rows, results, number) for rows, number in zip(whole, repetitions, strict=True)]
+    for service, price in zip(results.singles["service"], results.singles["cost"], strict=True):
+        without = [results.of(f"{WITHOUT}{service}", repetition) for repetition in repetitions]
+        still = [_saving(rows, results, number) for rows, number in zip(without, repetitions, strict=True)]
+        lost = [_mean_loss(all_of, less) for all_of, less in zip(whole, without, strict=True)]
+        yield (
+            {"dataset": results.dataset, "service": service, "price": price}
+            | interval(lost).columns("loss")
+            | interval(still).within(-1, 1).columns("saving_without")
+            | interval(saved).within(-1, 1).columns("saving_with")
+            | {"repetitions": len(repetitions)}
         )
 
 

@@ -8,13 +8,14 @@ import pandas as pd
 from frugalmct.errors import listed
 from frugalmct.paper.columns import ACCURACY, DATASET, MONEY, SERVICE, Column
 from frugalmct.paper.curves import DatasetResults, datasets_of
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.printed import best_service, printed_of, released_accuracy
-from frugalmct.paper.wording import points, without_columns
+from frugalmct.paper.wording import percent, points, without_columns
 
 TITLE = "Services alone: paper, release and this run"
 SECTION = "data"
 NEEDS = ("tradeoff",)
+OF = (LABELS, CALLS)
 SETTINGS = ("datasets",)
 COLUMNS = (
     DATASET, SERVICE,
@@ -70,15 +71,24 @@ def reading(table: pd.DataFrame) -> list[str]:
     printed = table.dropna(subset=["release_minus_paper"])
     apart = printed[printed["release_minus_paper"].abs() > PRINTED_DIGITS]
     differing = [f"{row.dataset} {points(row.release_minus_paper)}" for row in apart.itertuples()]
+    both = table.dropna(subset=["accuracy", "release_accuracy"])
+    if printed.empty and both.empty:
+        return [*_best_alone(table)]
     lines = [
         f"Of {len(printed)} services that the paper prints, the release measures {len(differing)} differently"
         f"{f': {listed(differing)}' if differing else ''}."
     ]
-    both = table.dropna(subset=["accuracy", "release_accuracy"])
     if len(both):
         largest = (both["accuracy"] - both["release_accuracy"]).abs().max()
         lines.append(f"This run is within {100 * largest:.1f} points of the release for every service.")
     return lines
+
+
+def _best_alone(table: pd.DataFrame) -> Iterator[str]:
+    for dataset, rows in table.dropna(subset=["accuracy"]).groupby("dataset", sort=False):
+        best = rows.loc[rows["accuracy"].idxmax()]
+        reached = f"{percent(best['accuracy'])} at {best['cost']:.3g}"
+        yield f"{dataset}: {best['service']} alone is best, {reached}."
 
 
 shown = without_columns("data")

@@ -11,32 +11,38 @@ from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import ACCURACY, BASE, BUDGET, COST, DATASET, METHOD, REPETITION, STATUS, Column
 from frugalmct.paper.curves import mean_by_budget
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import with_intervals
 from frugalmct.paper.looks import SERVICE_LOOK, look_of, name_of
 from frugalmct.paper.names import (
+    CLUSTERS,
     DAP,
     DAP_BEST_BASE,
     FRUGALML,
     FRUGALML_COMBINED,
     FRUGALML_THRESHOLDS,
     MAJORITY,
+    NEAREST,
     OFFLINE,
     ONLINE,
     ORACLE,
+    PER_CALL,
     PLUS,
     RANDOM_MIX,
     SINGLE,
+    THRESHOLD,
     WEIGHTED,
 )
 from frugalmct.paper.plotting import (
     cost_label,
     grid_shape,
     has_bands,
+    has_call_costs,
     legend_below,
     means_of,
     panels,
     picture,
+    plain_log,
     short,
     title_of,
 )  # fmt: skip
@@ -44,8 +50,9 @@ from frugalmct.paper.wording import points
 
 TITLE = "Accuracy and cost trade-offs"
 SECTION = "paper"
-NEEDS = ("selections", "plus", "baselines")
+NEEDS = ("selections", "plus", "baselines", "per_call", "routers")
 SETTINGS = ("units",)
+OF = (LABELS, CALLS)
 COLUMNS = (
     DATASET, METHOD, BUDGET, REPETITION, ACCURACY, COST, STATUS, BASE,
     Column("delta", "the share of the add-on budget kept back when the dual price is set"),
@@ -60,8 +67,8 @@ bands over repetitions; the oracle (true accuracies known), which leaves the pan
 random_mix (the same money spent blindly), ideal_combiner (the oracle, and for every item the best of
 the base's, the add-on's and the combined answer), and the baselines with what FrugalMCT gets: votes in
 which silent services abstain, FrugalML with a θ per service or with the combiner, DAP with the best base
-for each budget. The table has one row per method, budget and
-repetition; status says how it went, or why a cell is empty.
+for each budget. Where calls have costs of their own: FrugalMCT per call beside other routers. The table
+has one row per method, budget and repetition; status says how it went, or why a cell is empty.
 """
 DIFFERS = (
     "Beyond the paper: FrugalMCT plus, 95 % bands, the oracle, a random mix, and in the table the baselines "
@@ -78,13 +85,17 @@ def build(inputs: Inputs, settings: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
+COMPARED = (
+    (ONLINE, FRUGALML), (ONLINE, DAP), (PLUS, ONLINE),
+    *((PER_CALL, other) for other in (THRESHOLD, NEAREST, CLUSTERS, RANDOM_MIX)),
+)  # fmt: skip
+
+
 def reading(table: pd.DataFrame) -> list[str]:
     means = mean_by_budget(table)
     lines = []
-    for method, other in ((ONLINE, FRUGALML), (ONLINE, DAP), (PLUS, ONLINE)):
-        if not {method, other} <= set(means):
-            continue
-        lead = (means[method] - means[other]).dropna()
+    for method, other in COMPARED:
+        lead = (means[method] - means[other]).dropna() if {method, other} <= set(means) else []
         if len(lead):
             lines.append(
                 f"Against {name_of(other)} {name_of(method)} is {points(lead.mean())} on average over "
@@ -94,8 +105,8 @@ def reading(table: pd.DataFrame) -> list[str]:
 
 
 SHOWN_METHODS = (
-    ONLINE, PLUS, OFFLINE, DAP, DAP_BEST_BASE, FRUGALML, FRUGALML_THRESHOLDS, FRUGALML_COMBINED, RANDOM_MIX,
-    ORACLE,
+    ONLINE, PLUS, PER_CALL, OFFLINE, DAP, DAP_BEST_BASE, FRUGALML, FRUGALML_THRESHOLDS, FRUGALML_COMBINED,
+    THRESHOLD, NEAREST, CLUSTERS, RANDOM_MIX, ORACLE,
 )  # fmt: skip
 SHOWN_COLUMNS = tuple(
     Column(method.removeprefix("frugalmct_"), f"mean accuracy of {name_of(method)}", "share")
@@ -110,8 +121,8 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return chosen.rename(columns=lambda method: method.removeprefix("frugalmct_")).reset_index()
 
 
-CURVES = (ONLINE, PLUS, OFFLINE, DAP, FRUGALML, ORACLE)
-ARMS = (ONLINE, PLUS)
+CURVES = (ONLINE, PLUS, PER_CALL, OFFLINE, DAP, FRUGALML, THRESHOLD, NEAREST, CLUSTERS, ORACLE)
+ARMS = (ONLINE, PLUS, PER_CALL)
 POINTS = (MAJORITY, WEIGHTED)
 # Width and height of the panels in points, about.
 SMALL_PANEL, LARGE_PANEL = (185.0, 140.0), (400.0, 225.0)
@@ -169,7 +180,11 @@ def _panel(axis: Axes, rows: pd.DataFrame, small: bool) -> None:
     room = 0.06 * (np.ptp(heights) or 1)
     # A band may be far wider than the curves differ, with few repetitions: the curves set the scale.
     axis.set_ylim(heights.min() - 1.6 * room, heights.max() + room)
-    axis.set_xlim(left=-0.03 * axis.get_xlim()[1])
+    if has_call_costs(rows) and (rows["cost"].dropna() > 0).all():
+        # Calls of different services often differ a hundredfold.
+        plain_log(axis.xaxis)
+    else:
+        axis.set_xlim(left=-0.03 * axis.get_xlim()[1])
     axis.grid(True)
     _name_services(axis, rows, small)
 
@@ -242,6 +257,11 @@ def _in_points(axis: Axes, panel: tuple[float, float], places: np.ndarray) -> np
     """Data to typographic points from the panel's lower left corner; its size is known well enough."""
     low = np.array([axis.get_xlim()[0], axis.get_ylim()[0]])
     high = np.array([axis.get_xlim()[1], axis.get_ylim()[1]])
+    if axis.get_xscale() == "log":
+        low, high, places = (
+            np.column_stack([np.log(np.maximum(part[..., 0], 1e-300)), part[..., 1]])
+            for part in map(np.atleast_2d, (low, high, places))
+        )
     return (places - low) / (high - low) * np.array(panel)
 
 

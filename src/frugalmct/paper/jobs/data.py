@@ -17,7 +17,6 @@ from pathlib import Path
 
 from frugalmct.errors import FrugalError
 from frugalmct.files import write_text
-from frugalmct.market import Market
 from frugalmct.paper.jobs.locks import STATE
 
 KEPT = STATE / "frugalmct-data.json"
@@ -73,12 +72,3 @@ def _read(kept: Path) -> Mapping[str, Record]:
     if not isinstance(values, dict):
         return {}
     return {file: record for file, record in values.items() if isinstance(record, list) and len(record) == 6}
-
-
-def refuse_qualities(market: Market) -> None:
-    """The exhibits are of label sets; data of the other kind go through the library."""
-    if market.kind != "labels":
-        raise FrugalError(
-            f"{market.name}: the file holds the {market.kind} of answers and no labels, which the workflow "
-            "does not take; use `frugalmct train` and Strategy.evaluate, see docs/llm-routing.md."
-        )

@@ -30,12 +30,12 @@ def dataset_name(data: Path) -> str:
 
 
 def own_config(data: Path, prices: Mapping[str, float], **block: Any) -> dict[str, Any]:
-    """The configuration of one dataset; what is not given has its default."""
+    """The configuration of one dataset; what is not given has its default, and costs in the file need no
+    prices."""
     given = {key: value for key, value in block.items() if value is not None}
+    given |= {"prices": dict(prices)} if prices else {}
     source = {"kind": "jsonl", "path": str(data.resolve())}
-    return {
-        "datasets": {dataset_name(data): {"task": TASK, "source": source, "prices": dict(prices)} | given}
-    }
+    return {"datasets": {dataset_name(data): {"task": TASK, "source": source} | given}}
 
 
 def make_report(folder: Path, config: Mapping[str, Any], cores: int) -> Path:

@@ -1,5 +1,6 @@
 """The first screen: the trade-off curve, and the few numbers that people open the page for."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from frugalmct.errors import listed
 from frugalmct.paper.curves import DatasetResults
 from frugalmct.paper.intervals import Interval, interval
 from frugalmct.paper.looks import name_of
-from frugalmct.paper.names import ONLINE, PLUS
+from frugalmct.paper.names import ONLINE, PER_CALL, PLUS
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.html import Html, gap, image, section, tag
 from frugalmct.paper.report.run import Run
@@ -20,6 +21,8 @@ from frugalmct.suspicions import FEWEST_TEST_ITEMS
 
 NEEDED = {"dataset", "method", "budget", "repetition", "accuracy", "cost"}
 ARMS = (PLUS, ONLINE)
+# A number of items after "per", as in "USD per 10,000 items".
+ITEMS = re.compile(r"\bper ([1-9][0-9]{0,2}(?:,?[0-9]{3})*)\b")
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def _figure(run: Run, name: str) -> list[Html]:
 def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
     tested = run.test_items(results.dataset)
     yield tag("p", _how_sure(run, results, tested), class_="note")
-    answer = next((found for arm in ARMS if (found := Answer.of(results, arm))), None)
+    answer = next((found for arm in (PER_CALL, *ARMS) if (found := Answer.of(results, arm))), None)
     if answer is None:
         yield gap("The answer", "no single service or no FrugalMCT has results")
     elif tested is not None and tested < FEWEST_TEST_ITEMS:
@@ -159,7 +162,7 @@ def _own_cards(answer: Answer, block: Mapping[str, Any]) -> Iterator[Card]:
         yield Card(
             answer.saving, _percent, f"saved at {best}; {answer.best} alone costs {_plain(answer.best_cost)}"
         )
-        yield Card(saved, _plain, f"saved per 10,000 items{_per_month(saved.mean, block)}")
+        yield Card(saved, _plain, f"saved{_of_unit(block)}{_per_month(saved.mean, block)}")
         yield Card(answer.cost, _plain, f"is the cost of {best}{_point_more(answer)}")
     else:
         yield Card(None, str, f"No budget that was tried reaches {best}")
@@ -167,9 +170,20 @@ def _own_cards(answer: Answer, block: Mapping[str, Any]) -> Iterator[Card]:
         yield Card(answer.gain, _signed, f"points of accuracy at {answer.best}'s cost")
 
 
+def _items(block: Mapping[str, Any]) -> int | None:
+    """How many items costs are of, as the unit says; None if it does not."""
+    found = ITEMS.search(block.get("unit") or "per 10,000 items")
+    return int(found[1].replace(",", "")) if found else None
+
+
+def _of_unit(block: Mapping[str, Any]) -> str:
+    items = _items(block)
+    return f" per {items:,} items" if items else f" per item, in {block['unit']}"
+
+
 def _per_month(saved: float, block: Mapping[str, Any]) -> str:
-    volume = block.get("items_per_month")
-    return f", {_plain(saved * volume / 10_000)} a month for {volume:,} items" if volume else ""
+    volume, items = block.get("items_per_month"), _items(block)
+    return f", {_plain(saved * volume / items)} a month for {volume:,} items" if volume and items else ""
 
 
 def _point_more(answer: Answer) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from frugalmct.errors import listed
+from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.printed import printed, printed_of, shows_labels
 from frugalmct.paper.studies.registry import STUDIES
 from frugalmct.paper.studies.scope import ALL, LIGHT
@@ -22,6 +23,7 @@ def gap_lines(
         *(f"Table {name}: {reason}." for name, reason in missing.items()),
         *_stand_ins(datasets, settings),
         *_not_asked(datasets, settings),
+        *_of_labels_only(datasets, settings),
         *(line for name, content in tables.items() for line in _of_table(name, content)),
     ]
     return list(dict.fromkeys(lines))
@@ -54,10 +56,23 @@ def _stand_ins(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str
         yield f"Accuracy and training size: {listed(lacking)} are not shown: they are not run."
 
 
+def _of_labels_only(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str]:
+    """What does not apply where calls have costs of their own."""
+    blocks = settings.get("datasets", {})
+    calls = [name for name in datasets if blocks.get(name, {}).get("per_call")]
+    left = [exhibit.title for exhibit in all_exhibits() if calls and not exhibit.shows(calls, calls)]
+    if left:
+        yield (
+            f"{listed(calls)}: one answer stands, and every call has its own cost; what is of label sets and "
+            f"one price per service does not apply: {'; '.join(left)}."
+        )
+
+
 def _not_asked(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str]:
     """The studies that are made of a dataset of one's own only when it asks for them."""
     for name in datasets:
-        asked = settings.get("datasets", {}).get(name, {}).get("studies")
+        block = settings.get("datasets", {}).get(name, {})
+        asked = None if block.get("per_call") else block.get("studies")
         if asked is None or printed_of(name) or ALL in asked:
             continue
         left = [study for study in STUDIES if study not in (*asked, *LIGHT)]

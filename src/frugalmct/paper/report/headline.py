@@ -7,7 +7,7 @@ import pandas as pd
 
 from frugalmct.paper.exhibits.cost_savings import cost_savings
 from frugalmct.paper.looks import name_of
-from frugalmct.paper.names import DONE, ONLINE, PLUS
+from frugalmct.paper.names import DONE, ONLINE, PER_CALL, PLUS
 from frugalmct.suspicions import few_test_items
 
 ARMS = (ONLINE, PLUS)
@@ -21,6 +21,7 @@ def headline(dataset: str, task: str, tradeoff: pd.DataFrame, test_items: int) -
     if few := next(few_test_items(test_items), None):
         return f"{dataset} {DONE}. {few}"
     savings = cost_savings(tradeoff, {dataset: task}, ARMS)
+    savings = savings[savings["method"].isin((*ARMS, PER_CALL))]
     rows = savings.astype(object).where(savings.notna(), None).to_dict("records")
     if not rows[0]["best_service"]:
         return f"{dataset} {DONE}: {rows[0]['reason']}."

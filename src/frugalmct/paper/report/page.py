@@ -50,7 +50,11 @@ def write_report(
 def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
     # Of own data alone nobody expects all that the paper has.
     about_paper = run.papers or not run.datasets
-    exhibits = [exhibit for exhibit in all_exhibits() if about_paper or exhibit.name in run.asked]
+    exhibits = [
+        exhibit
+        for exhibit in all_exhibits()
+        if exhibit.name in run.asked or (about_paper and exhibit.shows(["any"], ()))
+    ]
     parts = [
         section(part_identity(part), title, *(_exhibit(run, exhibit) for exhibit in own))
         for part, title, own in parts_of(run, exhibits)

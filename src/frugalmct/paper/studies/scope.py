@@ -17,7 +17,9 @@ def studied(study: str, settings: Mapping[str, Any], wanted: Mapping[str, float 
 
     If that is none, the first of the paper's that is selected stands in.
     """
-    names, blocks = selected_datasets(settings), settings["datasets"]
+    blocks = settings["datasets"]
+    # Studies are of label sets with one price per service.
+    names = [name for name in selected_datasets(settings) if not blocks[name].get("per_call")]
     found = [name for name in names if name in wanted or _asks(study, name, blocks[name])]
     found = found or [name for name in names if printed_of(name)][:1]
     return {name: studied_budget(blocks[name], wanted.get(name)) for name in found}

@@ -112,7 +112,7 @@ def test_lists_of_choices_are_those_of_the_code():
     block = described["$defs"]["dataset"]["properties"]
     assert block["metric"]["enum"] == list(METRICS)
     assert block["source"]["properties"]["kind"]["enum"] == SOURCES.names()
-    assert block["features"]["examples"] == ["auto", *KINDS]
+    assert block["features"]["examples"] == ["auto", *KINDS, "text"]
     assert sorted(described["properties"]["predictor"]["enum"]) == PREDICTORS.names()
     compared = described["properties"]["predictor_study"]["properties"]["predictors"]
     assert sorted(compared["items"]["enum"]) == sorted(compared["default"]) == PREDICTORS.names()
@@ -342,6 +342,73 @@ class TestDefaultBudgets:
             assert budgets[-1] >= start + max((p for s, p in prices.items() if s != base), default=0) or (
                 base == "auto"
             )
+
+
+QUALITY = '{"id": "1", "quality": {"a": 1, "b": 0}, "costs": {"a": 2, "b": 1}}'
+NO_COSTS = '{"id": "1", "quality": {"a": 1, "b": 0}}'
+
+
+def call_config(tmp_path: Path, line: str, **block) -> dict:
+    """A dataset of one item whose calls have costs, or whose answer a quality."""
+    (tmp_path / "calls.jsonl").write_text(line + "\n", encoding="utf-8")
+    source = {"kind": "jsonl", "path": str(tmp_path / "calls.jsonl")}
+    return {"datasets": {"calls": {"task": "LLM", "source": source} | block}}
+
+
+class TestCostsPerCall:
+    def test_a_file_with_costs_needs_no_prices_and_no_budgets(self, tmp_path):
+        block = validate(call_config(tmp_path, QUALITY))["datasets"]["calls"]
+        assert block["per_call"] and block["prices"] == {} and block["budgets"] == []
+        assert block["unit"] == "the unit of the recorded costs"
+        labels = '{"id": "1", "truth": ["x"], "predictions": {"a": []}, "costs": {"a": 2}}'
+        assert validate(call_config(tmp_path, labels))["datasets"]["calls"]["per_call"]
+
+    def test_qualities_without_costs_need_prices(self, tmp_path):
+        block = validate(call_config(tmp_path, NO_COSTS, prices={"a": 2, "b": 1}))["datasets"]["calls"]
+        assert block["per_call"] and block["prices"] == {"a": 2.0, "b": 1.0}
+        assert block["unit"] == "USD per 10,000 items"
+        sentence = sentence_about(call_config(tmp_path, NO_COSTS))
+        assert "datasets.calls has no 'prices', and its file no costs; add one of them" in sentence
+        assert "has no price of 'b'" in sentence_about(call_config(tmp_path, NO_COSTS, prices={"a": 2}))
+
+    @pytest.mark.parametrize("base", ["none", "auto", "a", ["a", "b"]])
+    def test_whom_to_ask_first(self, tmp_path, base):
+        assert validate(call_config(tmp_path, QUALITY, base=base))["datasets"]["calls"]["base"] == base
+
+    @pytest.mark.parametrize(
+        ("block", "words"),
+        [
+            ({"base": "c"}, "datasets.calls.base has 'c', which is no service;"),
+            ({"base": ["a", "none"]}, "datasets.calls.base has 'none', which is no service;"),
+            ({"base": []}, "datasets.calls.base is a list of 0; it must list at least 1"),
+            ({"features": "embedding"}, "datasets.calls.features is 'embedding';"),
+        ],
+    )
+    def test_what_does_not_fit(self, tmp_path, block, words):
+        assert words in sentence_about(call_config(tmp_path, QUALITY, **block))
+
+    def test_labels_with_prices_and_nobody_asked_first_go_that_way(self, config):
+        assert not validate(config)["datasets"]["mine"]["per_call"]
+        assert validate(changed(config, "datasets/mine/base", "none"))["datasets"]["mine"]["per_call"]
+
+    def test_only_then(self, config):
+        several = changed(config, "datasets/mine/base", ["Google", "Microsoft"])
+        assert "datasets.mine.base is a list of 2, which only a file" in sentence_about(several)
+        text = changed(config, "datasets/mine/features", "text")
+        assert "datasets.mine.features is 'text', which only a file" in sentence_about(text)
+        papers = changed(project(), "datasets/PASCAL/base", "none")
+        assert "datasets.PASCAL.base is 'none', which only a file" in sentence_about(papers)
+        unpriced = changed(project(), "datasets/PASCAL/prices", ...)
+        assert "datasets.PASCAL has no 'prices'; add it" in sentence_about(unpriced)
+
+    def test_it_has_no_study(self, tmp_path):
+        config = call_config(tmp_path, QUALITY) | {"training_size": {"calls": 2}}
+        assert "whose calls have costs of their own" in sentence_about(config)
+
+    def test_a_file_that_cannot_be_read_is_said_to_be_so(self, tmp_path):
+        config = call_config(tmp_path, QUALITY)
+        (tmp_path / "calls.jsonl").unlink()
+        assert "and there is no such file" in sentence_about(config)
 
 
 class TestYamlFiles:

@@ -24,6 +24,14 @@ def test_a_configuration_needs_a_file_and_prices():
     assert valid["studies"] == []
 
 
+def test_costs_in_the_file_need_no_prices():
+    prompts = ROOT / "examples" / "llm-routing" / "prompts.jsonl"
+    config = own_config(prompts, {}, unit="USD per 1,000 prompts")
+    assert validate(config)["datasets"]["prompts"]["per_call"]
+    with pytest.raises(FrugalError, match="tickets has no 'prices'"):
+        validate(own_config(TICKETS, {}))
+
+
 @pytest.mark.parametrize(
     ("file", "name"), [("a.jsonl", "a"), ("a.jsonl.gz", "a"), ("folder/b-1.jsonl", "b-1")]
 )

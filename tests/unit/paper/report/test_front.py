@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from frugalmct.paper.curves import DatasetResults
-from frugalmct.paper.names import ONLINE, PLUS, single
+from frugalmct.paper.names import ONLINE, PER_CALL, PLUS, single
 from frugalmct.paper.report.front import Answer, front_titles, fronts
 from frugalmct.paper.report.run import Run
 
@@ -91,3 +91,17 @@ def test_own_datasets_come_before_the_papers():
 def test_both_arms_stand_beside_the_paper():
     page = "".join(fronts(run_of(rows("COCO", {ONLINE: 0.0, PLUS: 0.02}))))
     assert "<b>+9.0</b>" in page and "<b>+11.0</b>" in page
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        ("USD per 1,000 prompts", "saved per 1,000 items, 580 a month for 40,000 items"),
+        ("EUR per 1 call", "saved per 1 items, 580,000 a month for 40,000 items"),
+        ("the unit of the recorded costs", "saved per item, in the unit of the recorded costs"),
+    ],
+)
+def test_calls_with_costs_of_their_own_have_the_same_answer_in_their_unit(unit, words):
+    page = "".join(fronts(run_of(rows(arms={PER_CALL: 0.0}), unit=unit, items_per_month=40_000)))
+    assert "<b>72 %</b>" in page and f"Costs are in {unit}." in page
+    assert f"{words}</span>" in page

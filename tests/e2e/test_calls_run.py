@@ -1,0 +1,59 @@
+"""Calls with costs of their own, from the file to the tables, and beside a dataset of the paper."""
+
+import re
+import shutil
+
+import pandas as pd
+import pytest
+from tiny_project import PROJECT, Project
+
+# One worker does all that share the run.
+pytestmark = pytest.mark.xdist_group("tiny run")
+
+CALLS = """
+only: [{only}]
+repeats: 1
+datasets:
+  prompts:
+    task: LLM
+    source: {{kind: jsonl, path: prompts.jsonl}}
+    unit: USD per 1,000 prompts
+    budgets: [0.3, 1]
+    base: none
+"""
+
+
+@pytest.fixture
+def calls(project: Project, tmp_path) -> Project:
+    folder = tmp_path / "calls"
+    folder.mkdir()
+    shutil.copy(PROJECT / "examples" / "llm-routing" / "prompts.jsonl", folder)
+    return Project(project.root, folder)
+
+
+def test_from_a_file_of_qualities_to_the_measures_of_the_field(calls):
+    targets = ("results/tables/routing.csv", "results/headlines/prompts.txt")
+    output = calls.run(*targets, config=CALLS.format(only="prompts") + "scale: 0.5\n")
+    assert "prompts is done: best service large" in output
+    table = pd.read_csv(calls.folder / "results/tables/routing.csv").set_index("method")
+    assert {"frugalmct_per_call", "threshold_router", "nearest_neighbours", "oracle"} <= set(table.index)
+    assert (table["aiq"].between(0, 1)).all() and table["aiq"].idxmax() == "oracle"
+
+
+def test_a_mixed_run_has_each_datasets_own_jobs(calls):
+    planned = calls.planned(CALLS.format(only="PASCAL, prompts"))
+    assert "FrugalMCT per call on prompts, repetition 0" in planned
+    assert "Other routers on prompts, repetition 0" in planned
+    assert "Choices for PASCAL, repetition 0" in planned and "Exhibit ensembles" in planned
+    of_labels = ("Combiners of", "Estimates of", "Choices for", "FrugalMCT plus on", "Baselines of", "Study")
+    assert not [job for job in planned if job.startswith(of_labels) and "prompts" in job]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("only", ["prompts", "PASCAL, prompts"])
+def test_from_a_file_of_qualities_to_the_report(calls, only):
+    calls.run(config=CALLS.format(only=only))
+    page = (calls.folder / "results" / "report.html").read_text(encoding="utf-8")
+    assert 'id="answer-prompts"' in page and "Costs are in USD per 1,000 prompts." in page
+    assert 'id="routing"' in page and "every call has its own cost" in page
+    assert not re.search(r"\bnan\b", re.sub(r"<[^>]*>", " ", page.partition("<script>")[0]))
