@@ -101,7 +101,9 @@ def bases_to_try(market: "Market", base: str) -> list[int]:
 
 def budget_list(budgets: Sequence[float] | float) -> list[float]:
     """One budget is a list of one; none comes twice."""
-    given = [budgets] if isinstance(budgets, Real | str) else list(budgets)
+    given: list[Any] = [budgets]
+    if isinstance(budgets, Iterable) and not isinstance(budgets, str):
+        given = list(budgets)
     if not given:
         raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
     return list(dict.fromkeys(given))

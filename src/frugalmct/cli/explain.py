@@ -44,8 +44,10 @@ def _run(arguments: argparse.Namespace) -> int:
     item = next(read_items(arguments.item), None)
     if item is None:
         raise FrugalError(f"{arguments.item}: there is no item in it; give one JSON object.")
-    per_call = isinstance(strategy, PerCallStrategy)
-    found = explained_call(strategy, item, budget) if per_call else explained(strategy, item, budget)
+    if isinstance(strategy, PerCallStrategy):
+        found = explained_call(strategy, item, budget)
+    else:
+        found = explained(strategy, item, budget)
     if arguments.json:
         print_json(found)
     else:
@@ -107,8 +109,8 @@ def explained_call(strategy: "PerCallStrategy", item: dict[str, Any], budget: fl
     choice = int(most_worth(accuracy, costs, first, plan.dual_price)[0])
     costs[0, first] = 0.0
     labelled = [own.service for own in model.answers.services if own.labels is not None]
-    said = [list(pair) for k in labelled for pair in checked_answer(calls[k].answer).items()]
-    said = said if labelled else None  # what they answered is not labels
+    given = [list(pair) for k in labelled for pair in checked_answer(calls[k].answer).items()]
+    said = given if labelled else None  # what they answered is not labels
     top = {"id": item.get("id"), "budget": budget, "base": strategy.names(plan.first), "answer": said}
     step = _step(
         strategy.services, plan.first, accuracy[0].tolist(), costs[0].tolist(), plan.dual_price, choice

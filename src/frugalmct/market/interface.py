@@ -119,6 +119,10 @@ class Market(ABC):
         """(items, services) true accuracy of each service alone."""
 
     @abstractmethod
+    def statistics(self) -> dict[str, Any]:
+        """How much there is of what, and what each service achieves alone."""
+
+    @abstractmethod
     def subset(self, rows: ArrayLike) -> Self:
         """The market of some of its items, in the order given."""
 

@@ -17,7 +17,7 @@ from frugalmct.paper.tables import read_as_text, read_table, stacked, write_tabl
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from frugalmct.market import LabelMarket
+    from frugalmct.market import LabelMarket, Market
     from frugalmct.paper.stages.estimate import RepetitionEstimates
     from frugalmct.plans import Plan
 
@@ -59,12 +59,17 @@ class Inputs:
         """The rows of a study as they were written: a label "007" must not become a number."""
         return stacked(read_as_text(file) for file in self.files[f"{STUDY}{name}"])
 
-    def markets(self) -> "Iterator[LabelMarket]":
-        """Those of label sets, one at a time."""
-        from frugalmct.market import LabelMarket, Market
+    def markets(self) -> "Iterator[Market]":
+        """One at a time."""
+        from frugalmct.market import Market
 
-        found = (Market.load(file) for file in self.files["markets"])
-        return (market for market in found if isinstance(market, LabelMarket))
+        return (Market.load(file) for file in self.files["markets"])
+
+    def label_markets(self) -> "Iterator[LabelMarket]":
+        """Those of label sets."""
+        from frugalmct.market import LabelMarket
+
+        return (market for market in self.markets() if isinstance(market, LabelMarket))
 
     def estimates(self) -> "Iterator[tuple[Cell, RepetitionEstimates]]":
         """One repetition of one dataset at a time."""

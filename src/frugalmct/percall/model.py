@@ -20,6 +20,7 @@ from frugalmct.seeds import small_seed
 from frugalmct.select import frontier
 from frugalmct.values import Fields, shown
 
+Numbers = NDArray[np.float64]
 First = tuple[int, ...]
 """Who is asked first: a sorted tuple of services, which may be empty."""
 
@@ -45,7 +46,7 @@ class FirstModel:
         table = joined_table(items, self.answers.table(known))
         return self.predictor.estimate(table), self.costs.estimate(table)
 
-    def at_prices(self, prices: NDArray, factors: NDArray, curve: PriceCurve) -> "FirstModel":
+    def at_prices(self, prices: Numbers, factors: Numbers, curve: PriceCurve) -> "FirstModel":
         """At new prices of calls, which is so many times what they were."""
         return replace(
             self,
@@ -157,7 +158,7 @@ class Learner:
         return small_seed(self.learning.seed, self.market.name, self.learning.predictor, *first)
 
 
-def price_curve(accuracy: NDArray, estimated: NDArray, costs: NDArray, first: First = ()) -> PriceCurve:
+def price_curve(accuracy: Numbers, estimated: Numbers, costs: Numbers, first: First = ()) -> PriceCurve:
     """The dual price at every budget, from (items, services) estimates of training items and what their calls
     really cost."""
     true = np.broadcast_to(costs, accuracy.shape)

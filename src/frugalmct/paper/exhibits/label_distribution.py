@@ -43,7 +43,7 @@ def draws(dataset: str) -> bool:
 
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
-    return stacked(label_distribution(market) for market in inputs.markets())
+    return stacked(label_distribution(market) for market in inputs.label_markets())
 
 
 def label_distribution(market: LabelMarket) -> pd.DataFrame:

@@ -52,7 +52,9 @@ def applies(datasets: Mapping[str, str]) -> bool:
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     quality = inputs.table("predictor_quality")
-    return stacked(table for market in inputs.markets() for table in _tables(market, quality) if len(table))
+    return stacked(
+        table for market in inputs.label_markets() for table in _tables(market, quality) if len(table)
+    )
 
 
 def _tables(market: LabelMarket, quality: pd.DataFrame) -> Iterator[pd.DataFrame]:

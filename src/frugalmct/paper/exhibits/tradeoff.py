@@ -95,7 +95,9 @@ def reading(table: pd.DataFrame) -> list[str]:
     means = mean_by_budget(table)
     lines = []
     for method, other in COMPARED:
-        lead = (means[method] - means[other]).dropna() if {method, other} <= set(means) else []
+        if not {method, other} <= set(means):
+            continue
+        lead = (means[method] - means[other]).dropna()
         if len(lead):
             lines.append(
                 f"Against {name_of(other)} {name_of(method)} is {points(lead.mean())} on average over "

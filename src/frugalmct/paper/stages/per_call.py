@@ -12,11 +12,13 @@ from frugalmct.paper.names import PER_CALL, WITHOUT
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.columns import Table
+from frugalmct.percall.fitting import Base, Fitted, fitted, per_call_learning
 from frugalmct.percall.model import First, Learnt, Walked, price_curve, walk
 from frugalmct.percall.spending import Spending
-from frugalmct.percall.strategy import Base, Fitted, fitted, per_call_learning
 from frugalmct.plans import AUTO, DELTA
 from frugalmct.seeds import small_seed
+
+Numbers = NDArray[np.float64]
 
 OK = "ok"
 BUDGETS = 11
@@ -83,7 +85,7 @@ class LeftOut:
     def __init__(self, found: Fitted, test: Market) -> None:
         self._learner, self._firsts, self._test = found.learner, found.firsts, test
         self._learnt: dict[First, Learnt] = dict(found.learnt)
-        self._estimated: dict[First, tuple[NDArray, NDArray]] = {}
+        self._estimated: dict[First, tuple[Numbers, Numbers]] = {}
         self._items: Table = found.learner.items.table(test.known())
         self._quality = test.service_accuracy(found.learner.learning.metric)
         self._costs = np.broadcast_to(test.costs, self._quality.shape)
@@ -119,7 +121,7 @@ class LeftOut:
         spending = Spending(curve, budget, len(self._test), own, delta=DELTA)
         return walk(spending, accuracy[:, keep], costs[:, keep], self._costs[:, keep])
 
-    def _of(self, first: First) -> tuple[Learnt, tuple[NDArray, NDArray]]:
+    def _of(self, first: First) -> tuple[Learnt, tuple[Numbers, Numbers]]:
         if first not in self._learnt:
             self._learnt[first] = self._learner.learn(first)
         if first not in self._estimated:

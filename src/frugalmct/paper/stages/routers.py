@@ -27,9 +27,9 @@ from frugalmct.paper.names import CLUSTERS, NEAREST, ORACLE, RANDOM_MIX, THRESHO
 from frugalmct.paper.stages.per_call import OK
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.percall.columns import ItemColumns, Table
+from frugalmct.percall.fitting import ENOUGH_ITEMS, per_call_learning, thinned
 from frugalmct.percall.model import Learner, joined_table, price_curve, walk
 from frugalmct.percall.spending import PriceCurve, Spending
-from frugalmct.percall.strategy import ENOUGH_ITEMS, per_call_learning, thinned
 from frugalmct.plans import DELTA
 from frugalmct.seeds import small_seed
 from frugalmct.select import Problem, solve
