@@ -7,8 +7,8 @@ from children import HERE, run
 
 FILES = 105
 MOST_MIB = 1024
-SEEDS = range(2, 3)
-MORE_FILES = 40
+SEEDS = range(2, 4)
+MORE_FILES = 100
 
 
 def fuzzed(folder, count: int, seed: int) -> dict:

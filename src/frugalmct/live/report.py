@@ -108,7 +108,8 @@ class HealthReport:
         if expected is not None and health.items > expected:
             yield f"{health.items:,} items have come, but {expected:,} were expected; give a new budget."
         cheapest = self.course.base_nano(self.course.plan.base) / 1e9
-        if health.left < cheapest:
+        # Money that has just lasted for all the items expected is no trouble.
+        if health.left < cheapest and health.items_left != 0:
             yield f"The money is gone: {health.left:g} is left and the base costs {cheapest:g}."
         elif health.period_end and health.ends_at and health.ends_at < health.period_end:
             when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(health.ends_at))

@@ -25,6 +25,7 @@ def test_rows_keep_their_order_and_the_contract_comes_first(tmp_path):
     write_table(long_table(row("c", 1, 0.6)), tmp_path / "third.csv")
     files = {"selections": ["first.csv"], "plus": ["third.csv"], "baselines": ["second.csv"]}
     files = {stage: [tmp_path / name for name in names] for stage, names in files.items()}
+    files |= {"per_call": [], "routers": []}
     table = build(Inputs(files), {})
     contract = ["dataset", "method", "budget", "repetition", "accuracy", "cost", "status"]
     assert table.columns.tolist()[:7] == contract
