@@ -43,7 +43,7 @@ class Look:
 LOOKS = {
     ONLINE: Look("FrugalMCT", "#d55e00", "-", "o"),
     PLUS: Look("FrugalMCT plus", "#009e73", "-", "*"),
-    PER_CALL: Look("FrugalMCT per call", "#d55e00", "-", "o"),
+    PER_CALL: Look("FrugalMCT per call", "#d55e00", "-", "h"),
     OFFLINE: Look("FrugalMCT offline", "#000000", "--", "s"),
     DAP: Look("DAP (dummy predictor)", "#7d7d7d", "-.", "v"),
     FRUGALML: Look("FrugalML", "#0072b2", "-", "D"),
@@ -55,7 +55,7 @@ LOOKS = {
     FRUGALML_COMBINED: Look("FrugalML, combined", "#0072b2", "-.", "p"),
     MAJORITY_ABSTAINING: Look("Majority vote, silent abstain", "#e69f00", ":", "1"),
     WEIGHTED_ABSTAINING: Look("Weighted vote, silent abstain", "#cc79a7", ":", "2"),
-    THRESHOLD: Look("Threshold router", "#0072b2", "-", "D"),
+    THRESHOLD: Look("Threshold router", "#0072b2", "-", "s"),
     NEAREST: Look("Nearest neighbours", "#cc79a7", "-.", "P"),
     CLUSTERS: Look("Best per cluster", "#e69f00", "--", "^"),
     BEST_SINGLE: Look("Best service", "#4d4d4d", ":", "X"),
