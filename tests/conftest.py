@@ -1,6 +1,10 @@
 """For all tests; that this file is here also puts `helpers` on the import path."""
 
+import os
 from typing import Any
+
+# Tests run side by side: threads of their own would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings

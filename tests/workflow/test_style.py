@@ -23,7 +23,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     [
         ("ruff", "check", "."),
         ("ruff", "format", "--check", "."),
-        ("mypy",),
+        pytest.param(("mypy",), marks=pytest.mark.slow),
         ("snakefmt", "--check", "Snakefile", "workflow"),
         ("snakemake", "--lint"),
     ],

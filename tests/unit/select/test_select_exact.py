@@ -50,6 +50,7 @@ def test_highs_on_what_fixing_leaves_of_five_thousand_items(budget):
     assert ours.accuracy == pytest.approx(theirs.accuracy, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_highs_on_the_whole_model_of_five_thousand_items():
     rng = np.random.default_rng(7)
     table = np.round(np.clip(rng.normal([0.6, 0.65, 0.7, 0.75], 0.15, (5000, 4)), 0, 1), 3)
