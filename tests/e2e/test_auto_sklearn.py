@@ -22,17 +22,20 @@ pytestmark = [
 # One base: one search a repetition. Items enough that whatever it finds has learnt something.
 CONFIG = f"""
 only: [own]
-scale: 0.5
+scale: 0.25
 repeats: 1
 predictor: auto_sklearn
-predictor_options: {{auto_sklearn: {{seconds: 60, python: {PYTHON}}}}}
+predictor_options: {{auto_sklearn: {{seconds: 180, python: {PYTHON}}}}}
 datasets: {{own: {{base: free}}}}
 """
 
 
 def test_a_short_search_through_snakemake(project: Project):
     searched = project.beside("searched")
-    searched.run("--", "results/estimates/own/0.npz", config=CONFIG)
+    output = searched.run("--", "results/estimates/own/0.npz", config=CONFIG, succeed=None)
+    if "auto-sklearn found no model in 90 of its 180 seconds" in output:
+        pytest.skip("this machine is too slow, or too busy, for a search by the clock")
+    assert (searched.folder / "results/estimates/own/0.npz").is_file(), output
     log = (searched.folder / "results/logs/estimate_accuracy/own/0.log").read_text(encoding="utf-8")
     assert "auto-sklearn 0.15.0 on Python 3.9" in log
     own = RepetitionEstimates.load(searched.folder / "results/estimates/own/0.npz").by_base[0]

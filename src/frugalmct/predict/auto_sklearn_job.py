@@ -13,6 +13,7 @@ import json
 import pickle
 import shlex
 import sys
+import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -77,9 +78,14 @@ def search(
     )
     # Whole numbers, such as accuracies of only 0 and 1, would be taken for classes.
     target = 0.25 + accuracy / 2
-    model.fit(features, target if target.shape[1] > 1 else target[:, 0])
-    print(model.sprint_statistics())
-    if "Success" not in model.cv_results_["status"]:
+    try:
+        model.fit(features, target if target.shape[1] > 1 else target[:, 0])
+        print(model.sprint_statistics())
+        found = "Success" in model.cv_results_["status"]
+    except UnboundLocalError:  # how it fails when its time is up before the first ensemble
+        traceback.print_exc()
+        found = False
+    if not found:
         tell(
             f"auto-sklearn found no model in {seconds} of its {request['seconds']} seconds; give it more "
             "seconds or memory_mb (predictor_options.auto_sklearn)."
