@@ -36,7 +36,7 @@ def _best_service(row: Mapping[str, Any]) -> str:
 
 def _facts(row: Mapping[str, Any]) -> Iterator[str]:
     if row["cost"] is not None:
-        yield f"as accurate at {row['cost']:.2g}"
+        yield f"as accurate at {row['cost']:{'.2g' if row['cost'] < 99.5 else ',.0f'}}"
     if row["saving"] is not None:
         paper = f" (paper: {100 * row['paper_saving']:.0f} %)" if row["paper_saving"] is not None else ""
         yield f"saving {100 * row['saving']:.0f} %{paper}"

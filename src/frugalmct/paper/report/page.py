@@ -48,12 +48,12 @@ def write_report(
 
 
 def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
-    # Of own data alone nobody expects all that the paper has.
+    # Of own data alone nobody expects all that the paper has, nor of the paper's what is made of own data.
     about_paper = run.papers or not run.datasets
     exhibits = [
         exhibit
         for exhibit in all_exhibits()
-        if exhibit.name in run.asked or (about_paper and exhibit.shows(["any"], ()))
+        if exhibit.name in run.asked or (about_paper and exhibit.section != "own")
     ]
     parts = [
         section(part_identity(part), title, *(_exhibit(run, exhibit) for exhibit in own))
