@@ -13,7 +13,7 @@ import pytest
 from tiny_project import Project
 
 # One worker does all that share the run.
-pytestmark = pytest.mark.xdist_group("tiny run")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("tiny run")]
 
 
 @contextmanager
@@ -82,7 +82,6 @@ def test_two_runs_in_one_folder_are_refused_while_both_live(finished):
     assert same_bytes(shared, finished)
 
 
-@pytest.mark.slow
 def test_killed_at_ten_random_moments(finished):
     rng = random.Random(10)
     killed = finished.beside("killed_often")

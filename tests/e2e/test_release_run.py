@@ -12,7 +12,7 @@ from tiny_project import Project
 from frugalmct.sources.release import dataset_folder
 
 # One worker does all that share the copied project.
-pytestmark = pytest.mark.xdist_group("tiny run")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("tiny run")]
 
 INDICES = {"Google": 0, "Microsoft": 2, "EveryPixel": 6, "SSD": 100000}
 
@@ -101,7 +101,6 @@ def test_editing_a_copy_of_the_release_makes_its_market_again(here):
     assert "Market of PASCAL" in here.run("--dry-run", *TABLES, config=settings)
 
 
-@pytest.mark.slow
 def test_a_run_on_the_release_goes_through_to_the_report(here):
     write_release(here.folder / "copy", without=("SSD",))
     settings = config(release_dir="copy", missing_services="drop", repeats=2)

@@ -50,6 +50,7 @@ def test_data_replaced_by_an_older_file_are_read_again_and_times_alone_change_no
     assert planned(copied, SPLIT) == {"Market of own", "Split 0 of own"}
 
 
+@pytest.mark.slow
 def test_a_result_of_the_future_is_made_again_once(copied):
     split = copied.folder / SPLIT
     before = split.read_bytes()
@@ -67,15 +68,16 @@ def test_a_result_of_the_future_is_made_again_once(copied):
 
 RESULTS = [
     MARKET,
-    pytest.param(SPLIT, marks=pytest.mark.slow),
-    pytest.param("results/combinations/own/0.json", marks=pytest.mark.slow),
-    pytest.param("results/estimates/own/0.npz", marks=pytest.mark.slow),
-    pytest.param("results/plans/own/0.json", marks=pytest.mark.slow),
+    SPLIT,
+    "results/combinations/own/0.json",
+    "results/estimates/own/0.npz",
+    "results/plans/own/0.json",
     "results/selections/own/0.csv",
-    pytest.param("results/baselines/own/0.csv", marks=pytest.mark.slow),
+    "results/baselines/own/0.csv",
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("result", RESULTS)
 def test_a_damaged_result_is_repaired_by_what_the_message_says(copied, result):
     file = copied.folder / result
@@ -102,6 +104,7 @@ def test_a_dry_run_removes_nothing(copied):
     assert before - copied.made() == {"markets/.frugalmct-unfinished-x7_abcde.npz"}
 
 
+@pytest.mark.slow
 def test_figures_of_a_dataset_that_is_gone_do_not_lie_beside_fresh_ones(copied):
     shutil.copy(copied.folder / "own.jsonl", copied.folder / "twin.jsonl")
     block = json.dumps(

@@ -147,6 +147,7 @@ def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in finished.run()
 
 
+@pytest.mark.slow
 def test_markets_made_again_on_one_core_have_the_same_bytes(finished):
     again = finished.beside("again")
     again.run("--", "markets", cores=1)

@@ -15,6 +15,8 @@ from frugalmct.select import Problem, solve
 from frugalmct.sources import load_market
 from frugalmct.splits import split
 
+pytestmark = pytest.mark.slow
+
 PRICES = {"Everypixel": 6.0, "Microsoft": 10.0, "Google": 15.0}
 PER = 10_000
 BUDGET = 10.0
