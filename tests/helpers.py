@@ -22,6 +22,15 @@ ROOT = Path(__file__).parents[1]
 BLOCKS = validate(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))["datasets"]
 
 
+def run_command(capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    """`frugalmct` with these arguments: its code, and what it said on either stream."""
+    from frugalmct.cli import main
+
+    code = main([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
 def small_market(**changes: Any) -> LabelMarket:
     """Four items, one without truth; a stored zero score, an empty answer, text beyond ASCII."""
     parts = {

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import ROOT
+from helpers import run_command as run
 
 from frugalmct.cli import COMMANDS, main
 from frugalmct.outlook import outlook, promised, service_worth
@@ -47,12 +48,6 @@ def folder(tmp_path_factory) -> Path:
 @pytest.fixture(autouse=True)
 def _here(folder, monkeypatch):
     monkeypatch.chdir(folder)
-
-
-def run(capsys, *arguments: str) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
 
 
 def run_json(capsys, *arguments: str) -> dict:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import run_command as run
 from per_call_markets import FAST, prompts, voters
 
 from frugalmct import PerCallStrategy, Strategy
-from frugalmct.cli import main
 from frugalmct.errors import FrugalError
 from frugalmct.market import Extras, Market
 from frugalmct.outlook import outlook, service_worth
@@ -79,12 +79,6 @@ def folder(tmp_path_factory, text, votes) -> Path:
 @pytest.fixture(autouse=True)
 def _here(folder, monkeypatch):
     monkeypatch.chdir(folder)
-
-
-def run(capsys, *arguments: str) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
 
 
 def run_json(capsys, *arguments: str) -> dict:

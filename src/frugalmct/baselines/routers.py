@@ -94,7 +94,8 @@ def _mean_of(outcomes: Outcomes, nearest: NDArray[np.int64]) -> Outcomes:
 
 class ClusterMeans:
     """k-means of the items, and every service's means in each cluster; how many clusters, by the error of
-    a cluster's mean on each of its items without itself. known: of the training items; error: that error."""
+    a cluster's mean on each of its items without itself. known: what is estimated of the training items so;
+    error: its mean square error."""
 
     def __init__(self, table: Table, accuracy: Outcomes, costs: Outcomes, seed: int = 0) -> None:
         from sklearn.cluster import KMeans
@@ -102,21 +103,16 @@ class ClusterMeans:
         most = len(np.unique(table, axis=0))
         tried = [k for k in CLUSTERS if k * ITEMS_PER_CLUSTER <= len(table) and k <= most] or [1]
         found = [KMeans(k, n_init=STARTS, random_state=seed).fit(table) for k in tried]
-        errors = [without_itself_error(accuracy, model.labels_) for model in found]
-        self.error, self.clusters, self._model = (
-            min(errors),
-            tried[np.argmin(errors)],
-            found[np.argmin(errors)],
-        )
+        errors = [float(((others_means(accuracy, m.labels_) - accuracy) ** 2).mean()) for m in found]
+        best = int(np.argmin(errors))
+        self.error, self.clusters, self._model = errors[best], tried[best], found[best]
         self._accuracy, self._costs = (
             cluster_means(own, self._model.labels_, self.clusters) for own in (accuracy, costs)
         )
-        self.known = self._estimated(self._model.labels_)
+        self.known = Estimated(*(others_means(own, self._model.labels_) for own in (accuracy, costs)))
 
     def estimate(self, table: Table) -> Estimated:
-        return self._estimated(self._model.predict(table))
-
-    def _estimated(self, labels: NDArray[np.int64]) -> Estimated:
+        labels = self._model.predict(table)
         return Estimated(self._accuracy[labels], self._costs[labels])
 
 
@@ -127,14 +123,13 @@ def cluster_means(outcomes: Outcomes, labels: NDArray[np.int64], clusters: int) 
     return np.where(counts > 0, sums / np.maximum(counts, 1), outcomes.mean(axis=0))
 
 
-def without_itself_error(outcomes: Outcomes, labels: NDArray[np.int64]) -> float:
-    """The mean square error of the mean of the others in an item's cluster; of all where it is alone."""
+def others_means(outcomes: Outcomes, labels: NDArray[np.int64]) -> Outcomes:
+    """(items, services) the means of the others in an item's cluster; of all items where it is alone."""
     clusters = int(labels.max()) + 1
     counts = np.bincount(labels, minlength=clusters)[labels][:, None]
     means = cluster_means(outcomes, labels, clusters)[labels]
     others = (means * counts - outcomes) / np.maximum(counts - 1, 1)
-    guess = np.where(counts > 1, others, outcomes.mean(axis=0))
-    return float(((guess - outcomes) ** 2).mean())
+    return np.where(counts > 1, others, outcomes.mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)

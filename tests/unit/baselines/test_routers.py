@@ -14,7 +14,7 @@ from frugalmct.baselines.routers import (
     best_pair,
     cluster_means,
     directions,
-    without_itself_error,
+    others_means,
 )
 from frugalmct.errors import FrugalError
 
@@ -65,7 +65,7 @@ def test_neighbours_need_items():
         NearestNeighbours(*outcomes(5))
 
 
-def test_a_clusters_means_and_the_error_without_an_item_itself():
+def test_a_clusters_means_and_those_without_an_item_itself():
     _, accuracy, _ = outcomes(30)
     labels = default_rng(3).integers(0, 4, 30)
     labels[:5] = [4, 0, 1, 2, 3]  # one alone
@@ -73,12 +73,11 @@ def test_a_clusters_means_and_the_error_without_an_item_itself():
     for cluster in range(5):
         assert means[cluster] == pytest.approx(accuracy[labels == cluster].mean(axis=0))
     assert means[5] == pytest.approx(accuracy.mean(axis=0)), "nobody is in it"
-    errors = []
+    without_itself = others_means(accuracy, labels)
     for item in range(30):
         others = (labels == labels[item]) & (np.arange(30) != item)
         guess = accuracy[others].mean(axis=0) if others.any() else accuracy.mean(axis=0)
-        errors.append((guess - accuracy[item]) ** 2)
-    assert without_itself_error(accuracy, labels) == pytest.approx(np.mean(errors))
+        assert without_itself[item] == pytest.approx(guess)
 
 
 def test_clusters_that_are_far_apart_are_found():
@@ -90,6 +89,17 @@ def test_clusters_that_are_far_apart_are_found():
     assert model.clusters >= 4
     found = model.estimate(100.0 * np.eye(4))
     assert found.accuracy == pytest.approx(np.eye(4)) and found.costs == pytest.approx(np.eye(4) + 1)
+
+
+def test_of_training_items_a_cluster_knows_the_others_alone():
+    table, accuracy, costs = outcomes(200)
+    model = ClusterMeans(table, accuracy, costs)
+    dearer = costs.copy()
+    dearer[7] += 1  # clusters go by accuracy, and stay as they are
+    again = ClusterMeans(table, accuracy, dearer)
+    assert again.known.costs[7] == pytest.approx(model.known.costs[7])
+    assert not np.allclose(again.known.costs, model.known.costs), "the others have learnt from it"
+    assert model.error == pytest.approx(((model.known.accuracy - accuracy) ** 2).mean())
 
 
 def test_items_that_all_look_alike_are_one_cluster():
