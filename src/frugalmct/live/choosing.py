@@ -27,6 +27,7 @@ class Choosing:
     course: Course
     breaker: Breaker
     money: Ledger | Purse
+    turned_away: int = 0
     _single: SingleItems
     _state: State
     _clock: Callable[[], float]
@@ -45,6 +46,7 @@ class Choosing:
             poor = poor or " and ".join(ready)
         if poor and not ticket.failed:
             state = self.money.state()
+            self.turned_away += 1
             raise OutOfMoney(
                 f"Item {ticket.id} was not sent anywhere: {state.left:g} is left of the budget's "
                 f"{state.money:g}, which does not pay for {poor}."

@@ -31,6 +31,7 @@ class HealthReport:
     traffic: Traffic
     money: Any
     since: float
+    turned_away: int
     _clock: Callable[[], float]
 
     def __init__(self) -> None:
@@ -76,6 +77,7 @@ class HealthReport:
             left=state.left,
             items=state.items,
             items_left=items_left,
+            turned_away=self.turned_away,
             lasts_for=state.left / mean if mean else None,
             ends_at=money_ends(now, began, state.spent, state.left),
             period_end=None if np.isinf(state.end) else state.end,
@@ -108,8 +110,8 @@ class HealthReport:
         if expected is not None and health.items > expected:
             yield f"{health.items:,} items have come, but {expected:,} were expected; give a new budget."
         cheapest = self.course.base_nano(self.course.plan.base) / 1e9
-        # Money that has just lasted for all the items expected is no trouble.
-        if health.left < cheapest and health.items_left != 0:
+        # Money that has just lasted for all the items expected is no trouble, unless more came.
+        if health.left < cheapest and (health.turned_away or health.items_left != 0):
             yield f"The money is gone: {health.left:g} is left and the base costs {cheapest:g}."
         elif health.period_end and health.ends_at and health.ends_at < health.period_end:
             when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(health.ends_at))

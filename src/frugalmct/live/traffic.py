@@ -85,7 +85,8 @@ class Health:
     drift: the verdict on the last few thousand items, with the accuracy expected and the one promised;
     ends_at: when the money will be gone if it goes on being spent as it was, None if nothing was spent;
     lasts_for: the items that the money left pays for at the mean cost so far; items_left: those still to
-    come by the budget, None where that is not known; left_out: services that fail too often to be asked.
+    come by the budget, None where that is not known; turned_away: those that this process sent nowhere for
+    want of money; left_out: services that fail too often to be asked.
     """
 
     drift: Drift
@@ -95,6 +96,7 @@ class Health:
     left: float
     items: int
     items_left: float | None
+    turned_away: int
     lasts_for: float | None
     ends_at: float | None
     period_end: float | None
