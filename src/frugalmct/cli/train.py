@@ -106,6 +106,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _summary(strategy: "Strategy | PerCallStrategy", path: str) -> dict[str, Any]:
+    import numpy as np
+
     from frugalmct.outlook import promised
     from frugalmct.percall import PerCallStrategy
 
@@ -113,15 +115,17 @@ def _summary(strategy: "Strategy | PerCallStrategy", path: str) -> dict[str, Any
     if isinstance(strategy, PerCallStrategy):
         return _described(strategy, path, [_per_call_row(strategy, plan) for plan in strategy.plans.values()])
     for budget, plan in strategy.plans.items():
-        asked = strategy.training.cascade(plan.base).route(budget, plan.dual_price)
+        asked = strategy.selector(budget, len(strategy.training)).run(strategy.training.estimates)
+        alone = [np.isin(np.arange(asked.shape[1]), base) for base in plan.bases]
         plans.append(
             {
                 "budget": budget,
-                "base": strategy.names(plan.base),
+                "base": strategy.plan_names(plan),
                 "dual_price": plan.dual_price,
+                "gain": plan.gain,
                 "accuracy": promised(strategy, plan),
                 "cost": float((asked @ strategy.prices).mean()),
-                "asks_no_more": float((asked.sum(axis=1) == len(plan.base)).mean()),
+                "asks_no_more": float(np.any([(asked == who).all(axis=1) for who in alone], axis=0).mean()),
             }
         )
     return _described(strategy, path, plans)
