@@ -118,6 +118,20 @@ class Planner:
         single = self.reached(self.best_base(plan.budget, payable), plan.budget).mean()
         return replace(plan, gain=max(float(self.promised(plan).mean() - single), 0.0))
 
+    def sets_that_pay(
+        self, budgets: Sequence[float], bases: Sequence[State], sets: Iterable[State]
+    ) -> list[State]:
+        """Those sets of services that are surely better to ask first, at some budget, than any base."""
+        return [
+            own
+            for own in sets
+            if any(
+                surely_better(self.reached(own, budget), self.reached(self.best_base(budget, bases), budget))
+                for budget in budgets
+                if self.training.base_cost(own) < budget
+            )
+        ]
+
     def hull(self, budgets: Sequence[float], bases: Sequence[State]) -> list[Point]:
         """The bases and budgets on the concave hull of accuracy over budgets, from the cheapest on.
 
@@ -137,9 +151,9 @@ class Planner:
         if base not in self._most:
             whole, least = self.training.cascade(base), self.training.base_cost(base)
             parts = [whole.part(rows) for trial in self.trials for rows in trial]
-            dearest = max(part.mean_cost(0.0) for part in (whole, *parts))
+            highest = max(part.mean_cost(0.0) for part in (whole, *parts))
             kept = 1 - self.usual
-            self._most[base] = least + (max(dearest - least, 0.0) / kept if kept > 0 else 0.0)
+            self._most[base] = least + (max(highest - least, 0.0) / kept if kept > 0 else 0.0)
         return self._most[base]
 
     def mixed(self, single: CascadePlan, hull: Sequence[Point]) -> CascadePlan:

@@ -171,13 +171,23 @@ def plan_all(
     steps: int = STEPS,
 ) -> tuple[Training, list[CascadePlan]]:
     """A plan for each budget once one step from every base is learnt: the second one is where a base is used
-    with one."""
+    with one.
+
+    What is learnt for the second step is all that pairs of services need that are asked first: they cost a
+    trial each.
+    """
     in_use = sorted(bases_of(Planner(learner.training(1), trials).plans(budgets, bases)))
     for base in in_use if steps > 1 else []:
         learner.learn_second(base, budgets)
+    planner = Planner(learner.training(steps), trials, deltas)
+    sets = [state for state in learner.models if len(state) == 2] if len(bases) > 1 else []
+    if found := planner.sets_that_pay(budgets, in_use, sets):
+        for base in found:
+            learner.learn_second(base, budgets)
+        in_use += found
+        planner = Planner(learner.training(steps), trials, deltas)
     given = {base: Given.of(learner.market, base) for base in in_use}
-    training = replace(learner.training(steps), given=given)
-    return training, Planner(training, trials, deltas).plans(budgets, in_use)
+    return replace(planner.training, given=given), planner.plans(budgets, in_use)
 
 
 def _paper_bases(

@@ -13,7 +13,7 @@ from frugalmct.cli.common import (
     progress,
     read_market,
 )
-from frugalmct.made import METHODS, PER_CALL
+from frugalmct.made import METHODS, PER_CALL, PLUS
 from frugalmct.values import printable
 
 if TYPE_CHECKING:
@@ -102,7 +102,19 @@ def _run(arguments: argparse.Namespace) -> int:
         print_json(summary)
     else:
         _print(summary)
+        if arguments.base == ["auto"] and strategy.made.method == PLUS:
+            print(f"  {_beyond_one_service(summary['plans'])}")
     return 0
+
+
+def _beyond_one_service(plans: list[dict[str, Any]]) -> str:
+    """What small sets of services as base and mixtures of two plans are worth."""
+    gains = [f"{100 * plan['gain']:.1f} at {plan['budget']:g}" for plan in plans if plan["gain"]]
+    if not gains:
+        return "No pair of services first and no mixture of two plans did better by more than noise."
+    return (
+        f"Points more than with one service first, by a pair of them or two plans mixed: {', '.join(gains)}."
+    )
 
 
 def _summary(strategy: "Strategy | PerCallStrategy", path: str) -> dict[str, Any]:
