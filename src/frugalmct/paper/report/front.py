@@ -16,7 +16,7 @@ from frugalmct.paper.names import ONLINE, PER_CALL, PLUS
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.html import Html, gap, image, section, tag
 from frugalmct.paper.report.run import Run
-from frugalmct.paper.wording import percent
+from frugalmct.paper.wording import counted, percent
 from frugalmct.suspicions import FEWEST_TEST_ITEMS
 
 NEEDED = {"dataset", "method", "budget", "repetition", "accuracy", "cost"}
@@ -178,7 +178,7 @@ def _items(block: Mapping[str, Any]) -> int | None:
 
 def _of_unit(block: Mapping[str, Any]) -> str:
     items = _items(block)
-    return f" per {items:,} items" if items else f" per item, in {block['unit']}"
+    return f" per {counted(items, 'item')}" if items else f" per item, in {block['unit']}"
 
 
 def _per_month(saved: float, block: Mapping[str, Any]) -> str:
