@@ -33,22 +33,21 @@ def calls(project: Project, tmp_path) -> Project:
 
 
 def test_from_a_file_of_qualities_to_the_measures_of_the_field(calls):
-    made = ("routing", "predictor_quality", "training_size", "robustness")
+    made = ("routing", "predictor_quality", "training_size")
     targets = (*(f"results/tables/{name}.csv" for name in made), "results/headlines/prompts.txt")
-    config = CALLS.format(only="prompts", studies="training_size, robustness")
+    config = CALLS.format(only="prompts", studies="training_size")
     output = calls.run(*targets, config=config + "scale: 0.4\n")
     assert "prompts is done: best service large" in output
     table = pd.read_csv(calls.folder / "results/tables/routing.csv").set_index("method")
     assert {"frugalmct_per_call", "threshold_router", "nearest_neighbours", "oracle"} <= set(table.index)
     assert (table["aiq"].between(0, 1)).all() and table["aiq"].idxmax() == "oracle"
-    _, quality, sizes, robust = (pd.read_csv(calls.folder / f"results/tables/{name}.csv") for name in made)
+    _, quality, sizes = (pd.read_csv(calls.folder / f"results/tables/{name}.csv") for name in made)
     assert set(quality["predictor"]) == {"extra_trees", "mean"} and quality["cost_pcc"].notna().all()
     # With all of its training items it is what the trade-off says.
     tradeoff = pd.read_csv(calls.folder / "results/tables/tradeoff.csv")
     ours = tradeoff[(tradeoff["method"] == "frugalmct_per_call") & (tradeoff["budget"] == 1)]
     last = sizes.loc[sizes["train_items"].idxmax()]
     assert (last["accuracy"], last["cost"]) == (ours["accuracy"].iloc[0], ours["cost"].iloc[0])
-    assert set(robust["part"]) == {"items", "order", "mix", "prices", "costs"}
 
 
 def test_a_mixed_run_has_each_datasets_own_jobs(calls):
@@ -71,5 +70,11 @@ def test_from_a_file_of_qualities_to_the_report(calls, only):
     page = (calls.folder / "results" / "report.html").read_text(encoding="utf-8")
     assert 'id="answer-prompts"' in page and "Costs are in USD per 1,000 prompts." in page
     assert 'id="routing"' in page and "every call has its own cost" in page
+    robust = pd.read_csv(calls.folder / "results" / "tables" / "robustness.csv")
+    own = robust[robust["dataset"] == "prompts"]
+    assert set(own["part"]) == {"items", "order", "mix", "prices", "costs"}
+    solvers = pd.read_csv(calls.folder / "results" / "tables" / "solver_runtime.csv")
+    proven = solvers[(solvers["dataset"] == "prompts") & solvers["proven"]]
+    assert {"exact", "cbc", "highs"} <= set(proven["solver"])
     assert "budget (USD per 1,000 prompts)" in page or only != "prompts"
     assert not re.search(r"\bnan\b", re.sub(r"<[^>]*>", " ", page.partition("<script>")[0]))

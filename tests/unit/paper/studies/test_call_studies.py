@@ -197,6 +197,7 @@ def test_draws_that_no_selection_could_pay_for_are_left_out(asked_two):
 # ---- predictor quality
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in divide")  # of what does not vary
 @pytest.mark.parametrize("which", ["asked_two", "priced"])
 def test_quality_of_the_estimates_by_numpy(which, request):
     case = request.getfixturevalue(which)
