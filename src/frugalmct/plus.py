@@ -25,7 +25,8 @@ from frugalmct.splits import split
 from frugalmct.states import Combiner, PaperCombiner, StateFeatures, StateModel, paper_combiner
 from frugalmct.training import Given, Learnt, Training, fold_numbers, folds
 
-# Forests, prices and the second step learn no more from more items; combiners learn from all.
+# Forests, prices and the second step learn no more from more items, and no more are judged out of fold;
+# combiners learn from all.
 ENOUGH_ITEMS = 6_000
 # The states after an add-on are many, and each is come to by some of the items: smaller forests keep the file
 # below 5 MB whichever bases are in use.
@@ -87,28 +88,29 @@ class Learner:
         """The learned combiner, or the paper's where that is as good on new items."""
         if state in self.combiners:
             return
-        market = self.market if len(state) < 3 else self.part
-        fold = fold_numbers(len(market), self.learning.seed)
+        fold = fold_numbers(len(self.part), self.learning.seed)
         accuracy: NDArray[np.float64] | None = None
         if self.combiner == COMBINER:
-            learned = self._learned(market, state)
+            learned = self._learned(state)
             assert learned.fold is not None and learned.out_of_fold is not None  # it has just been fitted
             fold, accuracy = learned.fold, learned.out_of_fold
             self.combiners[state] = replace(learned, fold=None, out_of_fold=None, likely=None)
         if len(state) < 3:
-            simple = _paper_accuracy(market, state, fold, self.learning)
+            simple = _paper_accuracy(self.part, state, fold, self.learning)
             if accuracy is None or simple.mean() >= accuracy.mean():
-                self.combiners[state], accuracy = paper_combiner(market, state, self.learning), simple
-            accuracy = accuracy[self.rows]
+                self.combiners[state], accuracy = paper_combiner(self.market, state, self.learning), simple
         assert accuracy is not None  # three answers are combined by the learned combiner alone
         self.accuracy[state] = accuracy
 
-    def _learned(self, market: LabelMarket, state: State) -> LearnedCombiner:
+    def _learned(self, state: State) -> LearnedCombiner:
+        """Of all items; three answers, which few items come to have, of no more than are judged."""
+        market, judged = (self.market, self.rows) if len(state) < 3 else (self.part, None)
         return LearnedCombiner.fit(
             market.truth,
             [market.scores[service] for service in state],
             self.learning.metric,
             labels_per_item=self.learning.labels_per_item,
+            judged=judged if self.part is not market else None,
             seed=self.learning.seed,
             jobs=self.learning.jobs,
         )

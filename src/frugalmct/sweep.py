@@ -9,35 +9,42 @@ from frugalmct.cascade import State, reached
 from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import set_metric
 from frugalmct.parts import used_states
+from frugalmct.sparse import take_rows
 from frugalmct.strategy import Evaluation, Strategy
 
 
 def sweep(strategy: Strategy, market: Market, budgets: Sequence[float]) -> list[Evaluation]:
     """`strategy.evaluate` at each budget, sooner: what the budgets share is worked out once.
 
-    That is every state's estimates and combined answers, of all items, whether they come there or not; each
-    choice still depends on nothing but the answers of those that were asked.
+    That is every state's estimates, of all items, whether they come there or not, and its combined answers;
+    each choice still depends on nothing but the answers of those that were asked.
     """
     own = strategy.aligned(market)
     strategy.warn_of_training_items(market)
     plans = [strategy.plan(budget) for budget in budgets]
     deciding, states = used_states({plan.base for plan in plans}, strategy.models, strategy.steps)
     estimates = _estimates(strategy, own, sorted(deciding))
-    worth = {
-        state: set_metric(
-            own.truth,
-            strategy.combiner(state).apply([own.scores[service] for service in state]),
-            strategy.metric,
-        )
-        for state in states
-    }
-    found = []
-    for plan in plans:
-        selector = strategy.selector(plan.budget, len(own))
-        asked = selector.run(estimates)
-        accuracy = float(reached(asked, worth).mean())
-        found.append(Evaluation(asked, accuracy, selector.spent / len(own)))
-    return found
+    selectors = [strategy.selector(plan.budget, len(own)) for plan in plans]
+    asked = [selector.run(estimates) for selector in selectors]
+    worth = {state: _worth(strategy, own, state, asked) for state in states}
+    return [
+        Evaluation(who, float(reached(who, worth).mean()), selector.spent / len(own))
+        for who, selector in zip(asked, selectors, strict=True)
+    ]
+
+
+def _worth(
+    strategy: Strategy, market: LabelMarket, state: State, asked: Sequence[NDArray[np.bool_]]
+) -> NDArray[np.float64]:
+    """(items,): the accuracy of a state's combined answer, of items that come there at some budget."""
+    who = np.isin(np.arange(len(market.services)), state)
+    rows = np.flatnonzero(np.any([np.all(each == who, axis=1) for each in asked], axis=0))
+    worth = np.full(len(market), np.nan)
+    if len(rows):
+        answers = [take_rows(market.scores[service], rows) for service in state]
+        kept = strategy.combiner(state).apply(answers)
+        worth[rows] = set_metric(take_rows(market.truth, rows), kept, strategy.metric)
+    return worth
 
 
 def _estimates(

@@ -168,6 +168,7 @@ def test_editing_a_block_re_runs_its_dataset_only(finished):
     assert of_datasets == {"Market of MTWI", "Split 0 of MTWI", "Split 1 of MTWI"}
 
 
+@pytest.mark.slow
 def test_more_repetitions_only_add_theirs(finished):
     jobs = finished.planned("repeats: 3")
     assert {f"Split 2 of {name}" for name in DATASETS} <= jobs
@@ -175,7 +176,9 @@ def test_more_repetitions_only_add_theirs(finished):
     assert not any(job.startswith(earlier) or job.endswith(("repetition 0", "repetition 1")) for job in jobs)
 
 
-@pytest.mark.parametrize("target", ["tables", "results/tables/cost_savings.csv"])
+@pytest.mark.parametrize(
+    "target", ["tables", pytest.param("results/tables/cost_savings.csv", marks=pytest.mark.slow)]
+)
 def test_a_dataset_more_makes_the_tables_behind_a_table_again(finished, target):
     output = finished.run("--dry-run", "--", target, config="only: [PASCAL, MTWI, ZHNER, own, CONLL]")
     assert {"Market of CONLL", "Exhibit tradeoff", "Exhibit cost savings"} <= set(
@@ -183,6 +186,7 @@ def test_a_dataset_more_makes_the_tables_behind_a_table_again(finished, target):
     )
 
 
+@pytest.mark.slow
 def test_another_predictor_re_runs_no_market(finished):
     jobs = finished.planned("predictor: mean")
     assert "Estimates of PASCAL, repetition 0" in jobs
@@ -202,6 +206,7 @@ def test_editing_own_data_re_runs_what_is_made_of_it(finished):
     assert not any(name in job for job in learnt for name in DATASETS[:3])
 
 
+@pytest.mark.slow
 def test_editing_a_module_re_runs_what_depends_on_it(edited):
     def planned_after_edit(*modules: str) -> set[str]:
         files = [edited.root / "src" / "frugalmct" / module for module in modules]

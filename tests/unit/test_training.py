@@ -207,6 +207,7 @@ def test_settings_by_name_change_those_of_learning(method):
         Strategy.fit(photos(), 11, forest=3)
 
 
+@pytest.mark.slow
 def test_the_strategy_of_real_answers_is_small(tmp_path):
     source = {"kind": "frugalmct", "path": str(real_folder("FrugalMCT", "PASCAL"))}
     prices = {"Everypixel": 6.0, "Microsoft": 10.0, "Google": 15.0}

@@ -22,7 +22,7 @@ from frugalmct.combine.weight_threshold import check_labels_per_item
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import metric_from_counts
 from frugalmct.seeds import generator, small_seed
-from frugalmct.sparse import set_sizes
+from frugalmct.sparse import set_sizes, take_rows
 from frugalmct.values import Fields, shown
 
 # A model that has seen two thirds of the items tells as well as one of four fifths which combiner is better.
@@ -38,8 +38,9 @@ State = tuple[dict[str, Any], dict[str, np.ndarray]]
 class LearnedCombiner:
     """Fitted for the answers of `services` services, always given in the same order.
 
-    Of the training items there are, until it is saved: fold (items,); out_of_fold (items,), the accuracy of
-    each by a model that has not seen its fold; likely, that model's probabilities of every label given.
+    Of the training items judged there are, until it is saved: fold (items,); out_of_fold (items,), the
+    accuracy of each by a model that has not seen its fold; likely, that model's probabilities of every label
+    given.
     """
 
     services: int
@@ -58,33 +59,45 @@ class LearnedCombiner:
         metric: str = "accuracy",
         *,
         labels_per_item: int | None = None,
+        judged: NDArray[np.int64] | None = None,
         seed: int = 0,
         jobs: int = 1,
     ) -> "LearnedCombiner":
-        """Learns from items x labels matrices: the truth, and one service's answers each."""
+        """Learns from items x labels matrices: the truth, and one service's answers each.
+
+        judged: the items, in order, that are wanted out of fold, if not all of them. How often labels were
+        right is counted over all.
+        """
         check_labels_per_item(labels_per_item)
         candidates = Candidates.of(answers)
         is_true = candidates.members(truth)
         fold, folds = folds_of(candidates.items, seed)
         records = Records.of(candidates, is_true, fold, folds)
-        likely, trees = _learn(candidates, is_true, records, fold, folds, small_seed(seed, COMBINER), jobs)
-        true_sizes = set_sizes(truth)
-
-        ranked = Ranked.of(candidates, likely)
+        sample = _sample(candidates, small_seed(seed, COMBINER))
+        looked_at = np.arange(candidates.items)
+        if judged is not None:
+            looked_at = np.union1d(judged, sample)
+            candidates = Candidates.of([take_rows(own, looked_at) for own in answers])
+            truth = take_rows(truth, looked_at)
+            is_true = candidates.members(truth)
+        learning = _Learning(candidates, is_true, records, fold[looked_at], np.isin(looked_at, sample))
+        likely, trees = learning.learn(folds, small_seed(seed, COMBINER), jobs)
+        true_sizes, ranked = set_sizes(truth), Ranked.of(candidates, likely)
 
         def accuracy(rule: KeptSet) -> NDArray[np.float64]:
             return _accuracy(candidates, rule.keep(ranked), is_true, true_sizes, metric)
 
         rule = best_rule(metric, labels_per_item, lambda rule: float(accuracy(rule).mean()))
         everything = np.ones(len(candidates), dtype=bool)
+        wanted = slice(None) if judged is None else np.searchsorted(looked_at, judged)
         return cls(
             len(answers),
             records.summed(),
             trees,
             rule,
-            fold=fold,
-            out_of_fold=accuracy(rule),
-            likely=candidates.matrix(likely, everything),
+            fold=fold[looked_at][wanted],
+            out_of_fold=accuracy(rule)[wanted],
+            likely=candidates.matrix(likely, everything)[wanted],
         )
 
     def probabilities(self, answers: Sequence[csr_matrix]) -> csr_matrix:
@@ -154,41 +167,40 @@ def folds_of(items: int, seed: int) -> tuple[NDArray[np.int64], int]:
     return generator(seed, COMBINER, "folds").permutation(items) % folds, folds
 
 
-def _learn(
-    candidates: Candidates,
-    is_true: NDArray[np.bool_],
-    records: Records,
-    fold: NDArray[np.int64],
-    folds: int,
-    seed: int,
-    jobs: int,
-) -> tuple[NDArray[np.float64], BoostedTrees]:
-    """Out-of-fold probabilities of the candidates, and the trees of all items."""
-    columns, lookup = candidates.columns(), records.look_up(candidates)
-    own = fold[candidates.rows]
-    sample = _sample(candidates, seed)
+@dataclass(frozen=True, eq=False)
+class _Learning:
+    """What trees learn from; fold, sampled: (items,), whether trees are grown on an item."""
 
-    def table(chosen: NDArray[np.bool_], held_out: int | None) -> NDArray[np.float32]:
-        return np.hstack([columns[chosen], lookup.take(chosen).columns(fold, held_out)])
+    candidates: Candidates
+    is_true: NDArray[np.bool_]
+    records: Records
+    fold: NDArray[np.int64]
+    sampled: NDArray[np.bool_]
 
-    likely = np.zeros(len(candidates))
-    for held_out in range(folds):
-        tested = own == held_out
-        learnt = sample & ~tested
-        trees = BoostedTrees.fit(table(learnt, held_out), is_true[learnt], seed, jobs)
-        likely[tested] = trees.probabilities(table(tested, held_out))
-    return likely, BoostedTrees.fit(table(sample, None), is_true[sample], seed, jobs)
+    def learn(self, folds: int, seed: int, jobs: int) -> tuple[NDArray[np.float64], BoostedTrees]:
+        """Out-of-fold probabilities of the candidates, and the trees of all items."""
+        columns, lookup = self.candidates.columns(), self.records.look_up(self.candidates)
+        own, sample = self.fold[self.candidates.rows], self.sampled[self.candidates.rows]
+
+        def table(chosen: NDArray[np.bool_], held_out: int | None) -> NDArray[np.float32]:
+            return np.hstack([columns[chosen], lookup.take(chosen).columns(self.fold, held_out)])
+
+        likely = np.zeros(len(self.candidates))
+        for held_out in range(folds):
+            tested = own == held_out
+            learnt = sample & ~tested
+            trees = BoostedTrees.fit(table(learnt, held_out), self.is_true[learnt], seed, jobs)
+            likely[tested] = trees.probabilities(table(tested, held_out))
+        return likely, BoostedTrees.fit(table(sample, None), self.is_true[sample], seed, jobs)
 
 
-def _sample(candidates: Candidates, seed: int) -> NDArray[np.bool_]:
-    """The candidates that trees are grown on: those of as many items as make up ENOUGH_CANDIDATES."""
+def _sample(candidates: Candidates, seed: int) -> NDArray[np.int64]:
+    """The items that trees are grown on: as many as make up ENOUGH_CANDIDATES."""
     if len(candidates) <= ENOUGH_CANDIDATES:
-        return np.ones(len(candidates), dtype=bool)
+        return np.arange(candidates.items)
     order = generator(seed, "sample").permutation(candidates.items)
     enough = np.cumsum(np.diff(candidates.starts)[order]) <= ENOUGH_CANDIDATES
-    chosen = np.zeros(candidates.items, dtype=bool)
-    chosen[order[enough]] = True
-    return chosen[candidates.rows]
+    return np.sort(order[enough])
 
 
 def _accuracy(

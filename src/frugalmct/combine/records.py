@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.combine.candidates import MAX_SERVICES, Candidates
+from frugalmct.combine.candidates import MAX_SERVICES, Candidates, float32_columns
 from frugalmct.errors import FrugalError
 
 # Counts are pulled towards the mean as if that had been seen this many times more.
@@ -45,21 +45,31 @@ class Tally:
 
     @classmethod
     def of(
-        cls, keys: NDArray[np.int64], is_true: NDArray[np.bool_], fold: NDArray[np.int64], folds: int
+        cls,
+        keys: NDArray[np.int64],
+        is_true: NDArray[np.bool_],
+        fold: NDArray[np.int64],
+        folds: int,
+        least: int = 1,
+        most: int | None = None,
     ) -> "Tally":
-        unique, places = np.unique(keys, return_inverse=True)
-        cell, size = fold * len(unique) + places, folds * len(unique)
-        given = np.bincount(cell, minlength=size).reshape(folds, -1)
-        right = np.bincount(cell[is_true], minlength=size).reshape(folds, -1)
-        return cls(unique, given.astype(np.int32), right.astype(np.int32))
-
-    def often(self, least: int, most: int | None = None) -> "Tally":
         """Only keys given at least so many times, and of these the `most` given most often."""
-        given = self.given.sum(axis=0)
-        kept = np.flatnonzero(given >= least)
-        if most is not None and len(kept) > most:
-            kept = np.sort(kept[np.argsort(-given[kept], kind="stable")[:most]])
-        return Tally(self.keys[kept], self.given[:, kept], self.right[:, kept])
+        # Key, fold and truth are one whole number, so that one sort brings together what is counted.
+        cells = 2 * folds
+        codes = np.sort(keys * cells + 2 * fold + is_true)
+        own = codes // cells
+        starts = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else own
+        given = np.diff(np.append(starts, len(own)))
+        kept = given >= least
+        if most is not None and np.count_nonzero(kept) > most:
+            often = np.flatnonzero(kept)
+            kept[often[np.argsort(-given[often], kind="stable")[most:]]] = False
+        chosen = np.repeat(kept, given)
+        unique = own[starts[kept]]
+        places = np.repeat(np.arange(len(unique)), given[kept])
+        table = np.bincount(places * cells + codes[chosen] % cells, minlength=len(unique) * cells)
+        wrong, right = table.astype(np.int32).reshape(-1, folds, 2).transpose(2, 1, 0)
+        return cls(unique, wrong + right, right)
 
     def summed(self) -> "Tally":
         """All folds as one: what new items are judged by."""
@@ -112,9 +122,9 @@ class Records:
         who, keys = _pair_keys(candidates)
         return cls(
             Tally.of(candidates.givers, is_true, own, folds),
-            Tally.of(candidates.labels, is_true, own, folds).often(LEAST_LABELS),
-            Tally.of(_given_labels(candidates), is_true, own, folds).often(LEAST_LABELS),
-            Tally.of(keys, is_true[who], own[who], folds).often(LEAST_PAIRS, MAX_PAIRS),
+            Tally.of(candidates.labels, is_true, own, folds, LEAST_LABELS),
+            Tally.of(_given_labels(candidates), is_true, own, folds, LEAST_LABELS),
+            Tally.of(keys, is_true[who], own[who], folds, LEAST_PAIRS, MAX_PAIRS),
         )
 
     def look_up(self, candidates: Candidates) -> "Lookup":
@@ -187,7 +197,7 @@ class Lookup:
         usual = labels[self.who]
         lift = _log_odds(records.pairs.share(self.pairs, usual, beside)) - _log_odds(usual)
         context = np.bincount(self.who, weights=lift, minlength=len(self.rows))
-        return np.column_stack([givers, labels, both, np.log1p(seen), context]).astype(np.float32)
+        return float32_columns([givers, labels, both, np.log1p(seen), context])
 
     def _overall(self, held: Held | None) -> NDArray[np.float64]:
         """How often any label was right, of the folds that each candidate may know."""

@@ -40,6 +40,15 @@ def test_a_row_is_judged_alone_as_among_others():
     assert trees.probabilities(table[:0]).shape == (0,)
 
 
+def test_many_rows_are_judged_as_few(monkeypatch):
+    table, is_true = rows_of(2 * boosting.MANY_ROWS)
+    trees = BoostedTrees.fit(table, is_true)
+    many = trees.probabilities(table)
+    assert [trees.probabilities(row[None])[0] for row in table[:20]] == many[:20].tolist()
+    monkeypatch.setattr(boosting, "MANY_ROWS", len(table) + 1)
+    assert many.tobytes() == trees.probabilities(table).tobytes()
+
+
 @pytest.mark.parametrize(("right", "expected"), [(0, 0.5 / 11), (10, 10.5 / 11)])
 def test_rows_that_are_all_alike_give_a_constant(right, expected):
     table = np.zeros((10, 3), np.float32)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from frugalmct.combine import combine, search
-from frugalmct.combine.candidates import MAX_SERVICES, Candidates
+from frugalmct.combine import combine, learned, search
+from frugalmct.combine.candidates import MAX_CONTEXT, MAX_SERVICES, Candidates
 from frugalmct.combine.learned import LearnedCombiner
 from frugalmct.combine.validation import out_of_fold_metric
 from frugalmct.errors import FrugalError
@@ -183,12 +183,43 @@ def test_labels_never_seen_in_training_are_judged_by_who_gives_them():
 
 def test_the_same_seed_gives_the_same_bytes():
     truth, answers = made_up(500)
-    first, second, other = (
-        LearnedCombiner.fit(truth, answers, seed=seed, jobs=1 + seed) for seed in (0, 0, 1)
-    )
+    first, second, other = (LearnedCombiner.fit(truth, answers, seed=seed) for seed in (0, 0, 1))
     for name, array in first.to_arrays()[1].items():
         assert array.tobytes() == second.to_arrays()[1][name].tobytes()
     assert (first.likely != other.likely).nnz > 0
+
+
+def test_candidates_in_order_and_what_they_are_judged_beside():
+    candidates = Candidates.of(made_up(60)[1])
+    values = np.random.default_rng(0).random(len(candidates)).round(1)
+    by_hand = sorted(range(len(candidates)), key=lambda k: (candidates.rows[k], -values[k], k))
+    assert candidates.order(values).tolist() == by_hand
+    highest = candidates.scores.max(axis=1)
+    leading = {item: [] for item in range(60)}
+    for k in sorted(range(len(candidates)), key=lambda k: (candidates.rows[k], -highest[k], k)):
+        leading[candidates.rows[k]].append(k)
+    pairs = {
+        (who, other)
+        for who, item in enumerate(candidates.rows)
+        for other in leading[item][:MAX_CONTEXT]
+        if other != who
+    }
+    assert set(zip(*(part.tolist() for part in candidates.neighbours), strict=True)) == pairs
+
+
+def test_some_items_are_judged_as_among_all(monkeypatch):
+    """Trees are grown on the same sample, and labels counted over all: only the rule is chosen on less."""
+    monkeypatch.setattr(learned, "ENOUGH_CANDIDATES", 500)
+    truth, answers = made_up(900)
+    judged = np.arange(0, 900, 2)
+    every, some = (LearnedCombiner.fit(truth, answers, judged=rows) for rows in (None, judged))
+    assert (every.likely[judged] != some.likely).nnz == 0
+    assert some.fold.tolist() == every.fold[judged].tolist()
+    for name, array in every.to_arrays()[1].items():
+        assert array.tobytes() == some.to_arrays()[1][name].tobytes()
+    kept = every.rule == some.rule
+    assert not kept or some.out_of_fold.tolist() == every.out_of_fold[judged].tolist()
+    assert some.out_of_fold.mean() == pytest.approx(every.out_of_fold.mean(), abs=0.03)
 
 
 def test_a_large_vocabulary_needs_no_dense_arrays():

@@ -35,11 +35,13 @@ def test_a_count_leaves_out_the_own_fold_and_the_one_held_out(training):
 
 
 def test_unknown_keys_have_never_been_seen():
-    tally = Tally.of(np.array([3, 3, 5]), np.array([True, False, True]), np.zeros(3, int), 1)
+    seen = np.array([3, 3, 5]), np.array([True, False, True]), np.zeros(3, int), 1
+    tally = Tally.of(*seen)
     assert tally.places(np.array([5, 4, 3, 9])).tolist() == [1, -1, 0, -1]
     assert tally.counts(tally.given, np.array([-1, 0]), None).tolist() == [0, 2]
     np.testing.assert_allclose(tally.share(np.array([-1]), np.array([0.3]), None), 0.3)
-    assert tally.often(2).keys.tolist() == [3] and tally.often(1, most=1).keys.tolist() == [3]
+    assert Tally.of(*seen, least=2).keys.tolist() == [3] and Tally.of(*seen, most=1).keys.tolist() == [3]
+    assert len(Tally.of(*seen, least=3).keys) == 0
 
 
 def test_columns_of_new_items_are_shares_of_all_that_was_counted(training):
