@@ -1,17 +1,16 @@
 """Money stands in the unit of each dataset: in tables, on axes, and in what is said of gaps."""
 
-import pandas as pd
 from drawings import words
 from made_up_tables import made_up_tables
 
 from frugalmct.paper.columns import BUDGET, DATASET, USUAL_UNIT, in_units
 from frugalmct.paper.exhibits import cost_savings
+from frugalmct.paper.jobs.times import job_times
 from frugalmct.paper.plotting import common_cost_label
 from frugalmct.paper.report.gaps import gap_lines
 from frugalmct.paper.report.page import Run, page
 
 OWN = "EUR per 1,000 prompts"
-NO_JOBS = pd.DataFrame(columns=["rule", "start", "end", "seconds"])
 
 
 def test_a_column_of_money_is_headed_by_the_unit_of_its_datasets():
@@ -33,17 +32,20 @@ def test_tables_of_the_report_carry_the_blocks_unit(tmp_path):
     tables = made_up_tables(("mine",), data="recorded")
     settings = {"datasets": {"mine": {"unit": OWN}}}
     shown = {name: tables[name] for name in ("tradeoff", "training_size", "dataset_statistics")}
-    text = page(Run(shown, {}, settings, {}), NO_JOBS, tmp_path)
+    jobs = job_times(tmp_path / "benchmarks")
+    text = page(Run(shown, {}, settings, {}), jobs, tmp_path)
     assert f"budget ({OWN})" in text and f"cost ({OWN})" in text and "(USD)" not in text
-    assert "budget (USD)" in page(Run(shown, {}, {}, {}), NO_JOBS, tmp_path)
+    assert "budget (USD)" in page(Run(shown, {}, {}, {}), jobs, tmp_path)
 
 
 def test_what_is_not_made_of_calls_is_said_in_a_line():
     block = {"per_call": True, "studies": ["robustness"]}
     asked, not_applying = gap_lines({}, {}, ["prompts"], {"datasets": {"prompts": block}})
-    made = "solver_agreement, solver_runtime and training_size"
+    made = "solver_agreement, solver_runtime, training_size"
     assert asked == f"prompts: not asked for, and not made: {made}; add `studies: [all]` to its block."
-    assert "Ablation" in not_applying or "ablation" in not_applying.lower()
+    assert (
+        not_applying.startswith("prompts: one answer stands") and "Comparison with ensembles" in not_applying
+    )
     for title in ("Accuracy and training size", "Time to choose", "Robustness", "Quality of the accuracy"):
         assert title not in not_applying
     everything = {"datasets": {"prompts": block | {"studies": ["all"]}}}
