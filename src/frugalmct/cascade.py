@@ -245,16 +245,6 @@ def checked_state(where: str, state: State, services: int) -> State:
     return state
 
 
-@dataclass(frozen=True)
-class CascadePlan:
-    """What to do at one budget: who is asked for every item, the buffer δ, the dual price for asking on."""
-
-    budget: float
-    base: State
-    delta: float
-    dual_price: float
-
-
 @dataclass(eq=False)
 class CascadeSelector:
     """Decides item by item, never over the budget of `items * budget`.
@@ -317,8 +307,11 @@ class CascadeSelector:
     def run(self, estimates: Mapping[State, NDArray[np.float64]]) -> NDArray[np.bool_]:
         """(items, services): who is asked for each of many items, in their order."""
         asked = Cascade(self.prices, self.start, estimates, self.steps).walk(self.dual_price).asked
+        wanting = asked.sum(axis=1) > len(self.start)
         for item in range(self._take_affordable(asked), len(asked)):
             state = self.begin()
+            if not wanting[item]:
+                continue
             while state in estimates and (service := self.ask(state, estimates[state][item])) is not None:
                 state = joined(state, service)
             asked[item] = False
