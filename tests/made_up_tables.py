@@ -1,6 +1,7 @@
 """Tables of results as the workflow writes them, made up and small: what figures and report are tested on."""
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,11 @@ def made_up_tables(
     datasets: Names = ("PASCAL", "COCO"), repeats: int = 3, data: str = "simulated"
 ) -> dict[str, pd.DataFrame]:
     """Exhibit -> its table, all columns in order; one that is not made up below has a table of any values."""
+    return {name: table.copy() for name, table in _made_once(tuple(datasets), repeats, data).items()}
+
+
+@cache
+def _made_once(datasets: Names, repeats: int, data: str) -> dict[str, pd.DataFrame]:
     tables = known_tables(datasets, repeats)
     kinds = dict.fromkeys([*datasets, "COCO"], data)
     return {

@@ -243,16 +243,6 @@ def checked_state(where: str, state: State, services: int) -> State:
     return state
 
 
-@dataclass(frozen=True)
-class CascadePlan:
-    """What to do at one budget: who is asked for every item, the buffer δ, the dual price for asking on."""
-
-    budget: float
-    base: State
-    delta: float
-    dual_price: float
-
-
 @dataclass(eq=False)
 class CascadeSelector:
     """Decides item by item, never over the budget of `items * budget`.
@@ -323,8 +313,11 @@ class CascadeSelector:
     def follow(self, cascade: Cascade) -> NDArray[np.bool_]:
         """The same for a cascade of these prices, start and steps, which may have been walked before."""
         asked, estimates = cascade.walk(self.dual_price).asked, cascade.estimates
+        wanting = asked.sum(axis=1) > len(self.start)
         for item in range(self._take_affordable(asked), len(asked)):
             state = self.begin()
+            if not wanting[item]:
+                continue
             while state in estimates and (service := self.ask(state, estimates[state][item])) is not None:
                 state = joined(state, service)
             asked[item] = False

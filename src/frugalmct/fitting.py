@@ -12,6 +12,7 @@ from frugalmct.errors import FrugalError, listed
 from frugalmct.made import METHODS, PAPER, PER_CALL, ItemIds, Made, learning_for
 from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import METRICS
+from frugalmct.mixing import bases_of
 from frugalmct.model import Learning
 from frugalmct.parts import Parts, used_states
 from frugalmct.plans import AUTO, budget_list, check_budget, deltas_to_try
@@ -56,7 +57,8 @@ def fit_parts(market: Market, wanted: Wanted) -> Parts:
         learnt, plans = letter.learn(market, budgets, bases, deltas, learning)
     else:
         learnt, plans = plus.learn(market, budgets, bases, deltas, learning, combiner, steps)
-    deciding, states = used_states({plan.base for plan in plans}, learnt.models, steps)
+    in_use = bases_of(plans)
+    deciding, states = used_states(in_use, learnt.models, steps)
     return Parts(
         services=market.services,
         prices=market.prices,
@@ -66,7 +68,7 @@ def fit_parts(market: Market, wanted: Wanted) -> Parts:
         plans={plan.budget: plan for plan in plans},
         combiners={state: learnt.combiners[state] for state in states},
         models={state: learnt.models[state] for state in deciding},
-        training=learnt.training.of_states(deciding, states, {plan.base for plan in plans}),
+        training=learnt.training.of_states(deciding, states, in_use),
         made=Made.of(wanted.method, market, learning, wanted.unit),
         ids=ItemIds.of(market.items),
     )

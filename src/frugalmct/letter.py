@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from frugalmct.cascade import CascadePlan, State
+from frugalmct.cascade import State
 from frugalmct.combine import Combiners
 from frugalmct.market import LabelMarket
+from frugalmct.mixing import CascadePlan
 from frugalmct.model import AccuracyModel, Learning
+from frugalmct.planning import Planner
 from frugalmct.states import PaperCombiner, StateFeatures, StateModel, paper_combiner
 from frugalmct.training import Given, Learnt, Training, held_out
 
@@ -35,7 +37,8 @@ def learn(
     given = {base: Given.of(market, base) for base in bases}
     training = Training(market.prices, 1, estimates, accuracy, given)
     trials = held_out(len(market), learning.seed, market.name)
-    plans = [training.plan(budget, bases, deltas, trials) for budget in budgets]
+    planner = Planner(training, trials, deltas)
+    plans = [planner.single(budget, bases) for budget in budgets]
     return Learnt(features, combiners, models, training), plans
 
 

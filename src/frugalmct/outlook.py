@@ -14,10 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.cascade import Cascade, CascadePlan, State
+from frugalmct.cascade import Cascade, State
 from frugalmct.errors import FrugalError
+from frugalmct.mixing import CascadePlan
 from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.training import OnTrial, Trained
+from frugalmct.planning import Planner
 from frugalmct.plans import DELTA, check_pays
 from frugalmct.seeds import generator
 from frugalmct.strategy import Strategy
@@ -184,10 +186,9 @@ def _cheapest_of(bases: Sequence[OneBase], points: NDArray[np.float64], accuracy
 
 
 def promised(strategy: Strategy, plan: CascadePlan) -> float:
-    """The mean accuracy of a plan's base and δ at its budget."""
+    """The mean accuracy of a plan's base and δ at its budget; of two that are mixed that of both."""
     trials = folds(len(strategy.training), strategy.made.seed)
-    cascade = strategy.training.cascade(plan.base)
-    return float(strategy.training.tried(cascade, plan.budget, plan.delta, trials).mean())
+    return float(Planner(strategy.training, trials).promised(plan).mean())
 
 
 def _best(bases: Sequence[OneBase], budget: float) -> tuple[State, NDArray[np.float64]]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.arrays import ArrayFile, text_array
-from frugalmct.cascade import STEPS, CascadePlan, State, checked_state
+from frugalmct.cascade import STEPS, State, checked_state
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
 from frugalmct.features import FeatureMap
 from frugalmct.files import replacing
 from frugalmct.made import METHODS, ItemIds, Made
 from frugalmct.metrics import METRICS
+from frugalmct.mixing import CascadePlan, bases_of
 from frugalmct.predict import predictor_from_arrays
 from frugalmct.states import Combiner, StateFeatures, StateModel, combiner_from_arrays, reachable
 from frugalmct.training import Training
 from frugalmct.values import MAX_SERVICES, Fields, shown
 
-FORMAT = "frugalmct-strategy-4"
+FORMAT = "frugalmct-strategy-5"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Parts:
 
     @property
     def bases(self) -> list[State]:
-        return sorted({plan.base for plan in self.plans.values()})
+        return sorted(bases_of(self.plans.values()))
 
 
 def used_states(
@@ -111,7 +112,7 @@ def read_parts(file: ArrayFile) -> Parts:
     plans = [_read_plan(row, len(services)) for row in header.rows("plans")]
     metric, made = header.text("metric"), Made.from_dict(header.take("made"))
     header.done()
-    bases = {plan.base for plan in plans}
+    bases = bases_of(plans)
     _check(plans, prices, metric, made, combiners, models, steps)
     training = Training.read(file, prices, steps, bases, models, combiners, len(labels))
     by_budget = {plan.budget: plan for plan in plans}
@@ -143,7 +144,8 @@ def _read_state(
     return state, combiner, StateModel(state, tuple(outputs), predictor, services)
 
 
-def _read_plan(row: Any, services: int) -> CascadePlan:
+def _read_plan(row: Any, services: int, mixed: bool = True) -> CascadePlan:
+    """`mixed`: whether there may be another one in it."""
     fields = Fields("a plan", row)
     plan = CascadePlan(
         fields.number("budget", least=0, most=MAX_MONEY),
@@ -151,8 +153,17 @@ def _read_plan(row: Any, services: int) -> CascadePlan:
         fields.number("delta", least=-10, most=1),
         fields.number("dual_price", least=0),
     )
+    gain, rest = (
+        fields.number("gain", least=0, most=1),
+        fields.optional_number("rest", least=0, most=plan.budget),
+    )
+    other = fields.take("other")
     fields.done()
-    return plan
+    if mixed and other is not None:
+        return replace(plan, gain=gain, rest=rest, other=_read_plan(other, services, mixed=False))
+    if other is not None or rest is not None:
+        raise FrugalError("a plan that stands alone has another beside it")
+    return replace(plan, gain=gain)
 
 
 def _state(value: Any, services: int) -> State:
@@ -175,14 +186,13 @@ def _check(
     steps: int,
 ) -> None:
     """That the parts of a file belong together."""
-    paid = [float(prices[list(plan.base)].sum()) <= plan.budget for plan in plans]
-    deciding, ends = used_states({plan.base for plan in plans}, models, steps)
+    deciding, ends = used_states(bases_of(plans), models, steps)
     checks = {
         f"its metric must be one of {listed(METRICS)}": metric in METRICS,
         f"its method must be one of {listed(METHODS)}": made.method in METHODS,
         "it has two plans for one budget": len({plan.budget for plan in plans}) == len(plans),
-        "a plan's base is a state without a model": all(plan.base in models for plan in plans),
-        "a plan's budget does not pay for its base": all(paid),
+        "a plan's base is a state without a model": bases_of(plans) <= models.keys(),
+        "a plan's budget does not pay for its base": all(_pays(plan, prices) for plan in plans),
         "a state that it can come to is missing": set(ends) <= combiners.keys(),
         "it has a state that no plan comes to": combiners.keys() <= set(ends)
         and models.keys() <= set(deciding),
@@ -190,3 +200,13 @@ def _check(
     for sentence, holds in checks.items():
         if not holds:
             raise FrugalError(sentence)
+
+
+def _pays(plan: CascadePlan, prices: NDArray[np.float64]) -> bool:
+    """Whether the budget pays for the base; of two plans that are mixed each for its own."""
+    least = float(prices[list(plan.base)].sum())
+    if plan.other is None:
+        return least <= plan.budget
+    if plan.rest is None or not plan.rest < plan.other.budget:
+        return False
+    return least <= plan.rest and _pays(plan.other, prices)

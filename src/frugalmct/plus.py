@@ -9,13 +9,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.cascade import STEPS, CascadePlan, State, joined
+from frugalmct.cascade import STEPS, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.combine.validation import fold_choices
 from frugalmct.features import FeatureMap, Matrix
 from frugalmct.market import LabelMarket
 from frugalmct.metrics import set_metric
+from frugalmct.mixing import CascadePlan, bases_of
 from frugalmct.model import AccuracyModel, Learning
+from frugalmct.planning import Planner
 from frugalmct.plans import DELTA, make_plans
 from frugalmct.predict import make_predictor
 from frugalmct.predict.random_forest import RandomForest
@@ -23,7 +25,7 @@ from frugalmct.seeds import generator, small_seed
 from frugalmct.sparse import take_rows
 from frugalmct.splits import split
 from frugalmct.states import Combiner, PaperCombiner, StateFeatures, StateModel, paper_combiner
-from frugalmct.training import Given, Learnt, Training, fold_numbers, folds
+from frugalmct.training import Given, Learnt, Training, Trials, fold_numbers, folds
 
 # Forests, prices and the second step learn no more from more items, and no more are judged out of fold;
 # combiners learn from all.
@@ -157,13 +159,37 @@ def learn(
         bases = _paper_bases(learner.part, budgets, bases, learning)
     for base in bases:
         learner.learn(base, [k for k in range(learner.services) if k not in base])
-    trials, one_step = folds(len(learner.rows), learning.seed), learner.training(1)
-    in_use = sorted({one_step.best_base(budget, bases, DELTA, trials) for budget in budgets})
+    trials = folds(len(learner.rows), learning.seed)
+    training, plans = plan_all(learner, budgets, bases, deltas, trials, steps)
+    return Learnt(learner.features, learner.combiners, learner.models, training), plans
+
+
+def plan_all(
+    learner: Learner,
+    budgets: Sequence[float],
+    bases: Sequence[State],
+    deltas: Sequence[float],
+    trials: Trials,
+    steps: int = STEPS,
+) -> tuple[Training, list[CascadePlan]]:
+    """A plan for each budget once one step from every base is learnt: the second one is where a base is used
+    with one.
+
+    What is learnt for the second step is all that pairs of services need that are asked first: they cost a
+    trial each.
+    """
+    in_use = sorted(bases_of(Planner(learner.training(1), trials).plans(budgets, bases)))
     for base in in_use if steps > 1 else []:
         learner.learn_second(base, budgets)
-    training = replace(learner.training(steps), given={base: Given.of(market, base) for base in in_use})
-    plans = training.rising([training.plan(budget, in_use, deltas, trials) for budget in budgets], trials)
-    return Learnt(learner.features, learner.combiners, learner.models, training), plans
+    planner = Planner(learner.training(steps), trials, deltas)
+    sets = [state for state in learner.models if len(state) == 2] if len(bases) > 1 else []
+    if found := planner.sets_that_pay(budgets, in_use, sets):
+        for base in found:
+            learner.learn_second(base, budgets)
+        in_use += found
+        planner = Planner(learner.training(steps), trials, deltas)
+    given = {base: Given.of(learner.market, base) for base in in_use}
+    return replace(planner.training, given=given), planner.plans(budgets, in_use)
 
 
 def _paper_bases(

@@ -24,15 +24,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from frugalmct.arrays import open_arrays
-from frugalmct.cascade import CascadePlan, CascadeSelector, State, best_choices, joined
+from frugalmct.cascade import CascadeSelector, State, best_choices, joined
 from frugalmct.errors import FrugalError, listed
 from frugalmct.fitting import WHERE, Wanted, fit_parts, label_market
 from frugalmct.made import PAPER, PER_CALL, PLUS
 from frugalmct.market import Evidence, LabelMarket, Market
 from frugalmct.metrics import set_metric
+from frugalmct.mixing import CascadePlan, MixedSelector, bases_of, selector_of
 from frugalmct.model import Learning
 from frugalmct.parts import FORMAT, Parts, read_parts, used_states, write_parts
 from frugalmct.percall import PerCallStrategy, is_per_call
+from frugalmct.planning import Planner
 from frugalmct.plans import AUTO, DELTA, budget_list, check_budget, check_prices, new_prices
 from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner
@@ -104,22 +106,24 @@ class Strategy:
         """This strategy at new prices, without refitting: plans anew from the estimates kept of training.
 
         prices: by service; one that is not named keeps its price. budgets: other budgets, too. The base of a
-        plan is chosen anew among the bases that this strategy has models of.
+        plan is chosen anew among the bases that this strategy has models of, and δ among those of its plans.
         """
         new = new_prices(self.services, self.prices, prices)
         training = replace(self.training, prices=new)
-        paper, plans = self.made.method == PAPER, []
-        seed, market = self.made.seed, self.made.market
-        trials = held_out(len(training), seed, market) if paper else folds(len(training), seed)
-        for budget in budget_list(list(self.plans) if budgets is None else budgets):
+        wanted = budget_list(list(self.plans) if budgets is None else budgets)
+        for budget in wanted:
             check_budget("Strategy.with_prices", new, budget, self.bases)
-            near = min(self.plans.values(), key=lambda plan: abs(plan.budget - budget))
-            plans.append(training.plan(budget, self.bases, [near.delta], trials))
-        return self._with_plans(plans if paper else training.rising(plans, trials), new)
+        seed, market = self.made.seed, self.made.market
+        deltas = list(dict.fromkeys(plan.delta for plan in self.plans.values()))
+        if self.made.method == PAPER:
+            planner = Planner(training, held_out(len(training), seed, market), deltas)
+            return self._with_plans([planner.single(budget, self.bases) for budget in wanted], new)
+        planner = Planner(training, folds(len(training), seed), deltas)
+        return self._with_plans(planner.plans(wanted, self.bases), new)
 
     def _with_plans(self, plans: Sequence[CascadePlan], prices: NDArray[np.float64]) -> "Strategy":
         """The same with other plans, and without what none of them needs."""
-        bases = {plan.base for plan in plans}
+        bases = bases_of(plans)
         deciding, states = used_states(bases, self.models, self.steps)
         training = replace(self.training, prices=prices).of_states(deciding, states, bases)
         parts = replace(
@@ -137,8 +141,10 @@ class Strategy:
         if float(budget) in self.plans:
             return self.plans[float(budget)]
         near = self.plan_near(budget)
+        if near.other is not None and near.rest is not None and near.rest < budget <= near.other.budget:
+            return replace(near, budget=float(budget), gain=0.0)
         dual_price = self.training.cascade(near.base).dual_price(budget, near.delta)
-        return replace(near, budget=float(budget), dual_price=dual_price)
+        return CascadePlan(float(budget), near.base, near.delta, dual_price)
 
     def plan_near(self, budget: float) -> CascadePlan:
         """The plan of the nearest budget, of those whose base this one pays for."""
@@ -154,10 +160,9 @@ class Strategy:
             )
         return self.plans[float(budget)]
 
-    def selector(self, budget: float, items: int) -> CascadeSelector:
+    def selector(self, budget: float, items: int) -> CascadeSelector | MixedSelector:
         """Decides item by item: `begin`, then `ask` with the item's row of `estimate` at each state."""
-        plan = self.plan(budget)
-        return CascadeSelector(self.prices, plan.base, plan.budget, items, plan.dual_price, self.steps)
+        return selector_of(self.prices, self.plan(budget), items, self.steps, self.made.seed)
 
     def estimate(self, answers: Answers, budget: float, beside: Sequence[str] = ()) -> NDArray[np.float64]:
         """(items, services) estimated accuracies of asking each service beside; of stopping, for those of the
@@ -192,13 +197,21 @@ class Strategy:
     def _decided(self, market: LabelMarket, budget: float) -> tuple[NDArray[np.bool_], float]:
         """Who is asked, and the mean cost of an item."""
         selector = self.selector(budget, len(market))
-        asked = selector.run(self._estimates(market, self.plan(budget)))
-        return asked, selector.spent / len(market)
-
-    def _estimates(self, market: LabelMarket, plan: CascadePlan) -> dict[State, NDArray[np.float64]]:
-        """At each state the estimates of the items that the plan may bring there; 0 for all others."""
+        if not isinstance(selector, MixedSelector):
+            return selector.run(self._estimates(market, self.plan(budget))), selector.spent / len(market)
         tables: dict[State, NDArray[np.float64]] = {}
-        coming = {plan.base: np.arange(len(market))}
+        for rows, plan, _ in selector.parts:
+            for state, table in self._estimates(market, plan, rows).items():
+                tables[state] = tables.get(state, 0.0) + table
+        return selector.run(tables), selector.spent / len(market)
+
+    def _estimates(
+        self, market: LabelMarket, plan: CascadePlan, rows: NDArray[np.int64] | None = None
+    ) -> dict[State, NDArray[np.float64]]:
+        """At each state the estimates of those items, of all or of some, that the plan may bring there; 0 for
+        all others."""
+        tables: dict[State, NDArray[np.float64]] = {}
+        coming = {plan.base: np.arange(len(market)) if rows is None else rows}
         for step in range(self.steps):
             following: dict[State, list[NDArray[np.int64]]] = {}
             for state, rows in coming.items():
@@ -279,6 +292,13 @@ class Strategy:
     def names(self, state: State) -> str:
         """The services of a state, for people."""
         return " + ".join(self._named(state)) if state else "nobody"
+
+    def plan_names(self, plan: CascadePlan) -> str:
+        """Whom a plan asks first, for people; of two that are mixed with their shares of the items."""
+        if plan.other is None or plan.other.base == plan.base:
+            return self.names(plan.base)
+        share = plan.share
+        return f"{self.names(plan.base)} {1 - share:.0%}, {self.names(plan.other.base)} {share:.0%}"
 
     def save(self, path: str | Path) -> None:
         """One `.npz` of plain arrays."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from frugalmct.cascade import State, reached
 from frugalmct.market import LabelMarket, Market
 from frugalmct.metrics import set_metric
+from frugalmct.mixing import bases_of
 from frugalmct.parts import used_states
 from frugalmct.sparse import take_rows
 from frugalmct.strategy import Evaluation, Strategy
@@ -22,7 +23,7 @@ def sweep(strategy: Strategy, market: Market, budgets: Sequence[float]) -> list[
     own = strategy.aligned(market)
     strategy.warn_of_training_items(market)
     plans = [strategy.plan(budget) for budget in budgets]
-    deciding, states = used_states({plan.base for plan in plans}, strategy.models, strategy.steps)
+    deciding, states = used_states(bases_of(plans), strategy.models, strategy.steps)
     estimates = _estimates(strategy, own, sorted(deciding))
     selectors = [strategy.selector(plan.budget, len(own)) for plan in plans]
     asked = [selector.run(estimates) for selector in selectors]

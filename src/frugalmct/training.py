@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.arrays import ArrayFile
-from frugalmct.cascade import Cascade, CascadePlan, State, reached
+from frugalmct.cascade import Cascade, State, reached
 from frugalmct.errors import FrugalError
 from frugalmct.market import LabelMarket
-from frugalmct.plans import DELTA
 from frugalmct.seeds import generator
 from frugalmct.sparse import entry_keys, set_sizes
 from frugalmct.splits import split
@@ -111,36 +110,6 @@ class Training:
             asked = cascade.part(tried_on).route(budget, dual_price)
             found.append(reached(asked, {state: own[tried_on] for state, own in self.accuracy.items()}))
         return np.concatenate(found)
-
-    def best_base(self, budget: float, bases: Iterable[State], delta: float, trials: Trials) -> State:
-        """The base of the highest accuracy on trial, of those that the budget pays for."""
-        payable = [base for base in bases if self.base_cost(base) <= budget]
-        if len(payable) == 1:
-            return payable[0]
-        return max(payable, key=lambda base: self.tried(self.cascade(base), budget, delta, trials).mean())
-
-    def plan(
-        self, budget: float, bases: Sequence[State], deltas: Sequence[float], trials: Trials
-    ) -> CascadePlan:
-        """First the base, at the ordinary δ; then δ for that base: as the paper does, one after the other."""
-        usual = min(deltas, key=lambda delta: abs(delta - DELTA))
-        base = self.best_base(budget, bases, usual, trials)
-        delta, cascade = usual, self.cascade(base)
-        if len(deltas) > 1:
-            scores = {delta: float(self.tried(cascade, budget, delta, trials).mean()) for delta in deltas}
-            delta = max(deltas, key=lambda delta: (scores[delta], -abs(delta - DELTA)))
-        return CascadePlan(float(budget), base, delta, cascade.dual_price(budget, delta))
-
-    def rising(self, plans: Sequence[CascadePlan], trials: Trials) -> list[CascadePlan]:
-        """Where the plan of a lower budget did better on trial, it is followed: more money does no harm."""
-        best: CascadePlan | None = None
-        highest, found = -np.inf, {}
-        for plan in sorted(plans, key=lambda plan: plan.budget):
-            score = float(self.tried(self.cascade(plan.base), plan.budget, plan.delta, trials).mean())
-            if best is None or score >= highest:
-                best, highest = plan, score
-            found[plan.budget] = replace(best, budget=plan.budget)
-        return [found[plan.budget] for plan in plans]
 
     def to_arrays(self, models: Mapping[State, StateModel]) -> dict[str, np.ndarray]:
         arrays = {

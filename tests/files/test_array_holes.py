@@ -405,7 +405,7 @@ PIECES = ["{}", "[]", '{"a":1}', "[[[[0]]]]", "1.5"]
 @pytest.mark.parametrize("piece", ["%d", *(pytest.param(piece, marks=pytest.mark.slow) for piece in PIECES)])
 def test_the_longest_header(good, tmp_path, piece):
     """16 MiB of JSON in the place of a strategy's labels."""
-    start, end = b'{"format": "frugalmct-strategy-4", "services": ["a"], "labels": [', b"0]}"
+    start, end = b'{"format": "frugalmct-strategy-5", "services": ["a"], "labels": [', b"0]}"
     room = 16 * 2**20 - 200
     if piece == "%d":
         body = b"".join(b'"%d",' % (10**6 + n) for n in range(room // 10))

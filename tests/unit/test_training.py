@@ -13,6 +13,7 @@ from frugalmct.errors import FrugalError
 from frugalmct.made import MOST_IDS, ItemIds
 from frugalmct.market import LabelMarket
 from frugalmct.model import Learning
+from frugalmct.planning import Planner
 from frugalmct.select import Problem, dual_price
 from frugalmct.sources import load_market
 from frugalmct.sparse import label_matrix
@@ -207,6 +208,7 @@ def test_settings_by_name_change_those_of_learning(method):
         Strategy.fit(photos(), 11, forest=3)
 
 
+@pytest.mark.slow
 def test_the_strategy_of_real_answers_is_small(tmp_path):
     source = {"kind": "frugalmct", "path": str(real_folder("FrugalMCT", "PASCAL"))}
     prices = {"Everypixel": 6.0, "Microsoft": 10.0, "Google": 15.0}
@@ -223,8 +225,9 @@ def test_a_lower_budgets_plan_is_followed_where_it_did_better_on_trial():
     trials = folds(items, 1)
     for accuracy, taken in ((worse, 1.0), (worse | {(0, 1): np.full(items, 0.8)}, 4.0)):
         training = Training(np.array([1.0, 3.0]), 1, estimates, accuracy, {})
-        plans = [training.plan(budget, [(0,)], [0.0], trials) for budget in (4.0, 1.0)]
-        found = training.rising(plans, trials)
+        planner = Planner(training, trials, [0.0])
+        plans = [planner.single(budget, [(0,)]) for budget in (4.0, 1.0)]
+        found = planner.plans([4.0, 1.0], [(0,)])
         assert [plan.budget for plan in found] == [4.0, 1.0]
         assert found[0].dual_price == {4.0: plans[0], 1.0: plans[1]}[taken].dual_price
         reached = [

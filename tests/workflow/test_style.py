@@ -25,7 +25,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
         ("ruff", "format", "--check", "."),
         pytest.param(("mypy",), marks=pytest.mark.slow),
         ("snakefmt", "--check", "Snakefile", "workflow"),
-        ("snakemake", "--lint"),
+        pytest.param(("snakemake", "--lint"), marks=pytest.mark.slow),
     ],
     ids=" ".join,
 )

@@ -49,6 +49,7 @@ def test_an_audit_that_could_not_be_made_does_not_pass():
     }
 
 
+@pytest.mark.slow
 def test_without_a_network_make_audit_says_so_in_a_sentence(tmp_path):
     nowhere = "http://127.0.0.1:9/simple"
     environment = os.environ | {"PIP_INDEX_URL": nowhere, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1"}

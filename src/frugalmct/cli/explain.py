@@ -64,6 +64,8 @@ def explained(strategy: "Strategy", item: dict[str, Any], budget: float) -> dict
     from frugalmct.select.problem import addon_costs
 
     plan, single = strategy.plan_at(budget), SingleItems(strategy)
+    if plan.other is not None and plan.follows_other(strategy.made.seed, str(item.get("id"))):
+        plan = plan.other  # as a router draws
     given, answers = item.get("predictions") or {}, {}
 
     def take(service: int) -> None:

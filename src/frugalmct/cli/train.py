@@ -13,7 +13,7 @@ from frugalmct.cli.common import (
     progress,
     read_market,
 )
-from frugalmct.made import METHODS, PER_CALL
+from frugalmct.made import METHODS, PER_CALL, PLUS
 from frugalmct.values import printable
 
 if TYPE_CHECKING:
@@ -102,10 +102,24 @@ def _run(arguments: argparse.Namespace) -> int:
         print_json(summary)
     else:
         _print(summary)
+        if arguments.base == ["auto"] and strategy.made.method == PLUS:
+            print(f"  {_beyond_one_service(summary['plans'])}")
     return 0
 
 
+def _beyond_one_service(plans: list[dict[str, Any]]) -> str:
+    """What small sets of services as base and mixtures of two plans are worth."""
+    gains = [f"{100 * plan['gain']:.1f} at {plan['budget']:g}" for plan in plans if plan["gain"]]
+    if not gains:
+        return "No pair of services first and no mixture of two plans did better by more than noise."
+    return (
+        f"Points more than with one service first, by a pair of them or two plans mixed: {', '.join(gains)}."
+    )
+
+
 def _summary(strategy: "Strategy | PerCallStrategy", path: str) -> dict[str, Any]:
+    import numpy as np
+
     from frugalmct.outlook import promised
     from frugalmct.percall import PerCallStrategy
 
@@ -113,15 +127,17 @@ def _summary(strategy: "Strategy | PerCallStrategy", path: str) -> dict[str, Any
     if isinstance(strategy, PerCallStrategy):
         return _described(strategy, path, [_per_call_row(strategy, plan) for plan in strategy.plans.values()])
     for budget, plan in strategy.plans.items():
-        asked = strategy.training.cascade(plan.base).route(budget, plan.dual_price)
+        asked = strategy.selector(budget, len(strategy.training)).run(strategy.training.estimates)
+        alone = [np.isin(np.arange(asked.shape[1]), base) for base in plan.bases]
         plans.append(
             {
                 "budget": budget,
-                "base": strategy.names(plan.base),
+                "base": strategy.plan_names(plan),
                 "dual_price": plan.dual_price,
+                "gain": plan.gain,
                 "accuracy": promised(strategy, plan),
                 "cost": float((asked @ strategy.prices).mean()),
-                "asks_no_more": float((asked.sum(axis=1) == len(plan.base)).mean()),
+                "asks_no_more": float(np.any([(asked == who).all(axis=1) for who in alone], axis=0).mean()),
             }
         )
     return _described(strategy, path, plans)

@@ -6,12 +6,14 @@ Money is reserved before a service is named, and settled in the step that reserv
 import time
 from collections.abc import Callable
 
+from frugalmct.cascade import State
 from frugalmct.live.answers import Labels
 from frugalmct.live.breaker import Breaker
 from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
-from frugalmct.live.records import Reservation, State, Wish
+from frugalmct.live.records import Reservation, Wish
+from frugalmct.live.records import State as Account
 from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import OutOfMoney, Ticket
 from frugalmct.strategy import Strategy
@@ -29,18 +31,22 @@ class Choosing:
     money: Ledger | Purse
     turned_away: int = 0
     _single: SingleItems
-    _state: State
+    _state: Account
     _clock: Callable[[], float]
 
     def _ask_base(self, ticket: Ticket) -> None:
-        poor = None
-        for base in self.course.bases:
+        poor, drawn = None, self.course.draw(ticket.id)
+        for base in self.course.order(drawn):
             names = [self._name(service) for service in base]
             ready = [name for name in names if name not in ticket.failed and self.breaker.allows(name)]
             if not ready:
                 continue
             if made := self._reserve_base(ready, ticket):
+                if self._starves_others(base, made[-1]):
+                    self.money.exchange(release=made)
+                    continue
                 ticket.base, ticket.paid, ticket.waiting = base, made[-1], made[1:]
+                ticket.drawn = drawn and base == self.course.plan.bases[-1]
                 self._wait_for(ticket, made[0])
                 return
             poor = poor or " and ".join(ready)
@@ -52,6 +58,12 @@ class Choosing:
                 f"{state.money:g}, which does not pay for {poor}."
             )
         self._without_base(ticket)
+
+    def _starves_others(self, base: State, last: Reservation) -> bool:
+        """Whether the more expensive base of two plans leaves too little for the items to come."""
+        if self.course.plan.other is None:
+            return False
+        return not self.course.leaves_bases(base, last.left_nano, self._items_left(last.items))
 
     def _reserve_base(self, names: list[str], ticket: Ticket) -> list[Reservation]:
         """Where all the money is reserved, and some of it may come back, this waits a little."""
@@ -105,7 +117,8 @@ class Choosing:
         row = self._single.estimate(base, self._by_number(ticket), ticket.features)
         ticket.estimates = ticket.latest = row
         ticket.expected = float(row[base[0]])
-        ticket.dual_price = self.course.dual_price(base, last.left_nano, self._items_left(last.items))
+        left = self._items_left(last.items)
+        ticket.dual_price = self.course.dual_price(base, last.left_nano, left, ticket.drawn)
 
     def _estimate_on(self, ticket: Ticket, service: int) -> bool:
         """What to expect once an add-on has answered; whether a further one may be asked."""

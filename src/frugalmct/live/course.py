@@ -6,17 +6,19 @@ in USD per 10,000 calls and a budget in USD, `per` is 10,000. Affordable is deci
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.cascade import CascadePlan, State
+from frugalmct.cascade import State
 from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError, listed
 from frugalmct.live.budget import Budget
 from frugalmct.live.money import cost_nano
 from frugalmct.live.pacing import Pacer
 from frugalmct.live.records import State as Account
+from frugalmct.mixing import CascadePlan
 from frugalmct.select.problem import addon_costs
 from frugalmct.select.tiers import preference_order
 from frugalmct.strategy import Strategy
@@ -25,7 +27,11 @@ WHERE = "Router"
 
 
 class Course:
-    """The plan; for each base that can be asked first its pacer, and for each state the order of add-ons."""
+    """The plan; for each base that can be asked first its pacer, and for each state the order of add-ons.
+
+    Where two plans are mixed, `other` is the pacer of the one that the items drawn for it follow. Both hold
+    the money left against what the mixture needs.
+    """
 
     def __init__(
         self, strategy: Strategy, budget: Budget, per: float, plan: float | None, pace: str = "adaptive"
@@ -39,18 +45,20 @@ class Course:
         self.plan, self.warning = self._choose_plan()
         if self.warning:
             warnings.warn(self.warning, stacklevel=4)
-        others = sorted(set(strategy.bases) - {self.plan.base}, key=strategy.training.base_cost)
-        self.bases: list[State] = [self.plan.base, *others]
+        others = sorted(set(strategy.bases) - set(self.plan.bases), key=strategy.training.base_cost)
+        self.bases: list[State] = list(dict.fromkeys([*self.plan.bases, *others]))
         self._addon = {state: addon_costs(strategy.prices, state) for state in strategy.models}
         self._order = {state: preference_order(self._addon[state], state) for state in strategy.models}
         self.pacers = {base: self._pacer(base, pace) for base in self.bases}
+        other, mean = self.plan.other, self._mean_base_cost
+        self.other = other and Pacer(other.dual_price, self.plan.budget, mean, pace=pace)
 
     def _choose_plan(self) -> tuple[CascadePlan, str]:
         base_cost = self.strategy.training.base_cost
         cheapest = min(self.strategy.plans.values(), key=lambda plan: (base_cost(plan.base), plan.budget))
         if self.planned < base_cost(cheapest.base):
             needed = base_cost(cheapest.base) / self.per
-            return cheapest, (
+            return replace(cheapest, other=None, rest=None), (
                 f"{WHERE}: {self.budget} leaves {self.planned / self.per:g} for an item, but the base alone "
                 f"costs {needed:g}; add-ons are left out until what remains pays for the items to come, and "
                 f"the money pays for {math.floor(self.budget.amount / needed):,} items."
@@ -59,11 +67,35 @@ class Course:
 
     def _pacer(self, base: State, pace: str) -> Pacer:
         training = self.strategy.training
-        dual_price, base_cost = self.plan.dual_price, training.base_cost(base)
+        dual_price, base_cost = self.plan.dual_price, self._mean_base_cost
         if base != self.plan.base:
+            base_cost = training.base_cost(base)
             budget = max(self.plan.budget, base_cost)
             dual_price = training.cascade(base).dual_price(budget, self.plan.delta)
         return Pacer(dual_price, max(self.plan.budget, base_cost), base_cost, pace=pace)
+
+    @property
+    def _mean_base_cost(self) -> float:
+        """Of an item by the plan, in the unit of prices."""
+        costs = [self.strategy.training.base_cost(base) for base in self.plan.bases]
+        return costs[0] + self.plan.share * (costs[-1] - costs[0])
+
+    def draw(self, item: str) -> bool:
+        """Whether an item follows the other one of two plans that are mixed."""
+        return self.plan.follows_other(self.strategy.made.seed, item)
+
+    def order(self, drawn: bool) -> list[State]:
+        """The bases, as they are tried for an item."""
+        first = self.plan.bases[-1] if drawn else self.plan.base
+        return [first, *(base for base in self.bases if base != first)]
+
+    def pacer(self, base: State, drawn: bool) -> Pacer:
+        return self.other if drawn and self.other is not None else self.pacers[base]
+
+    def leaves_bases(self, base: State, left_nano: int, items_left: float | None) -> bool:
+        """Whether a base leaves the money of the plan's cheapest one for the items to come."""
+        least = min(self.base_nano(own) for own in self.plan.bases)
+        return self.base_nano(base) <= least or left_nano >= math.ceil(least * (items_left or 0.0))
 
     def cost(self, service: int) -> float:
         """Of one call, in the unit of the budget."""
@@ -86,12 +118,13 @@ class Course:
             return None
         return self.budget.items_left(now, seen, period, state.items_before)
 
-    def dual_price(self, base: State, left_nano: int, items_left: float | None) -> float:
+    def dual_price(self, base: State, left_nano: int, items_left: float | None, drawn: bool = False) -> float:
         """The dual price for the item whose base has just been reserved."""
+        pacer = self.pacer(base, drawn)
         if items_left is None:
-            return self.pacers[base].planned
+            return pacer.planned
         left = (left_nano + self.base_nano(base)) / 1e9 * self.per
-        return self.pacers[base].update(left, items_left + 1)
+        return pacer.update(left, items_left + 1)
 
     def affords(self, base: State, service: int, left_nano: int, items_left: float | None) -> bool:
         """Whether an add-on leaves the base's money for the items to come."""
@@ -99,7 +132,10 @@ class Course:
 
     def kept(self, base: State, items_left: float | None) -> int:
         """The base's money for the items to come, in billionths."""
-        return math.ceil(self.base_nano(base) * (items_left or 0.0))
+        cost: float = self.base_nano(base)
+        if self.plan.other is not None and base in self.plan.bases:
+            cost = self._mean_base_cost / self.per * 1e9
+        return math.ceil(cost * (items_left or 0.0))
 
     def ranked(self, state: State, row: NDArray[np.float64], dual_price: float) -> list[int]:
         """Services by accuracy less dual price times cost, best first; of equals the cheaper first."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from frugalmct.cascade import CascadePlan
 from frugalmct.errors import FrugalError
 from frugalmct.live.breaker import Breaker
 from frugalmct.live.course import Course
@@ -16,6 +15,7 @@ from frugalmct.live.pacing import money_ends
 from frugalmct.live.tickets import Ticket
 from frugalmct.live.traffic import Health, Traffic
 from frugalmct.metrics import metric_from_counts
+from frugalmct.mixing import CascadePlan
 from frugalmct.strategy import Strategy
 
 MOST_ANSWERS = 10_000
@@ -109,7 +109,7 @@ class HealthReport:
         expected = self.course.budget.items
         if expected is not None and health.items > expected:
             yield f"{health.items:,} items have come, but {expected:,} were expected; give a new budget."
-        cheapest = self.course.base_nano(self.course.plan.base) / 1e9
+        cheapest = min(self.course.base_nano(base) for base in self.course.plan.bases) / 1e9
         # Money that has just lasted for all the items expected is no trouble, unless more came.
         if health.left < cheapest and (health.turned_away or health.items_left != 0):
             yield f"The money is gone: {health.left:g} is left and the base costs {cheapest:g}."

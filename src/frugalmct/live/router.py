@@ -188,7 +188,8 @@ class Router(Choosing, HealthReport, Asking):
         services, answers = self.strategy.services, self._by_number(ticket)
         combined = self._single.combine(ticket.state(services), answers)
         said = {label for service in ticket.base for label in answers.get(service, ())}
-        if ticket.base == self.course.plan.base and ticket.base_answered(services):
+        planned = ticket.base == self.course.plan.base and not ticket.drawn
+        if planned and ticket.base_answered(services):
             unseen = any(not self._single.knows(label) for label in said)
             self.traffic.add(ticket.estimates, said, ticket.expected, ticket.cost, unseen=unseen)
         self.remember(ticket.id, list(combined))

@@ -38,6 +38,8 @@ class Ticket:
     features: Any = None
     ask: str | None = None
     base: State = ()
+    drawn: bool = False
+    """Whether it follows the other one of two plans that are mixed."""
     reservation: Reservation | None = None
     paid: Reservation | None = None
     """The base's last: what was left then is what pacing goes by."""

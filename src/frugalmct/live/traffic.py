@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from frugalmct.cascade import CascadePlan
 from frugalmct.errors import FrugalError
 from frugalmct.live.drift import Drift, compare
 from frugalmct.live.sketch import Recent, Sketch
+from frugalmct.mixing import CascadePlan
 from frugalmct.strategy import Strategy
 
 LOG = logging.getLogger("frugalmct.live")

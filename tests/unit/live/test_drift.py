@@ -181,6 +181,7 @@ def test_sketches_of_different_strategies(training: Sketch) -> None:
         training.merge(Sketch(2, training.labels))
 
 
+@pytest.mark.slow
 def test_on_recorded_answers() -> None:
     """The usual mix raises no alarm; of the harder half, 500 items do."""
     source = {"kind": "frugalmct", "path": str(real_folder("FrugalMCT", "PASCAL"))}

@@ -86,6 +86,7 @@ def test_mistakes_are_named(options: dict, said: str) -> None:
         Pacer(0.1, 10.0, **options)
 
 
+@pytest.mark.slow
 def test_on_recorded_answers() -> None:
     """What docs/pacing.md says of budget 10, on one repetition."""
     folder = real_folder("FrugalMCT", "PASCAL")

@@ -146,13 +146,8 @@ def _how_sure(run: Run, results: DatasetResults, tested: int | None) -> str:
     on = "" if tested is None else f" on {tested:,} items that nothing was learnt from"
     return (
         f"{services}. Measured{on}, in {len(results.repetitions)} random splits; intervals are 95 %, over "
-        f"the splits. {_unit(run, results.dataset)}"
+        f"the splits. Costs are in {run.unit(results.dataset)}."
     )
-
-
-def _unit(run: Run, dataset: str) -> str:
-    unit = run.settings.get("datasets", {}).get(dataset, {}).get("unit")
-    return f"Costs are in {unit}." if unit else "Costs are in USD per 10,000 items."
 
 
 def _own_cards(answer: Answer, block: Mapping[str, Any]) -> Iterator[Card]:

@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 
 from frugalmct.files import write_text
+from frugalmct.paper.columns import in_units
 from frugalmct.paper.exhibit import SECTIONS, Exhibit
 from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.times import job_times, rule_times
@@ -248,7 +249,8 @@ def _table(run: Run, exhibit: Exhibit) -> Html:
         content = exhibit.shown(content)
     if exhibit.name == CLAIMS and set(content) >= NEEDED:
         return claims_table(content, exhibit.title)
-    return table(content, exhibit.title, exhibit.column)
+    units = {run.unit(dataset) for dataset in content["dataset"]} if "dataset" in content else set()
+    return table(content, exhibit.title, lambda name: in_units(exhibit.column(name), units))
 
 
 # ---- provenance

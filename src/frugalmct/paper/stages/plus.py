@@ -58,7 +58,7 @@ def _reached(
             "accuracy": found.accuracy,
             "cost": found.cost,
             "status": OK,
-            "base": " and ".join(strategy.services[service] for service in plan.base),
+            "base": strategy.plan_names(plan),
             "delta": plan.delta,
             "dual_price": plan.dual_price,
         }

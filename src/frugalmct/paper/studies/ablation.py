@@ -15,17 +15,18 @@ from frugalmct.cascade import STEPS, State
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.made import PLUS, ItemIds, Made
 from frugalmct.market import LabelMarket
+from frugalmct.mixing import bases_of
 from frugalmct.model import PAPER_FOREST, PAPER_PREDICTOR, AccuracyModel, Learning
 from frugalmct.paper.stages.plus import plus_learning
 from frugalmct.paper.studies.case import Case
 from frugalmct.parts import Parts, used_states
 from frugalmct.plans import DELTA, make_plans
-from frugalmct.plus import Learner
+from frugalmct.plus import Learner, plan_all
 from frugalmct.seeds import generator
 from frugalmct.splits import split
 from frugalmct.states import WEIGHT_THRESHOLD
 from frugalmct.strategy import Strategy
-from frugalmct.training import Given, folds, held_out
+from frugalmct.training import folds, held_out
 
 ITEMS, TREES = 1_000, 30
 """The most items to learn from, and to test on; the trees of each forest."""
@@ -156,15 +157,9 @@ class Trial:
         """As `frugalmct.plus` does it, from states that may be learnt already."""
         train, seed = self.train, learner.learning.seed
         trials = folds(len(train), seed) if over_folds else held_out(len(train), seed, train.name)
-        bases, one_step = [(base,) for base in self.bases], learner.training(1)
-        in_use = sorted({one_step.best_base(budget, bases, DELTA, trials) for budget in self.budgets})
-        for base in in_use if steps > 1 else []:
-            learner.learn_second(base, self.budgets)
-        training = replace(learner.training(steps), given={base: Given.of(train, base) for base in in_use})
-        plans = [training.plan(budget, in_use, [DELTA], trials) for budget in self.budgets]
-        strategy = _strategy(
-            learner, training, {plan.budget: plan for plan in training.rising(plans, trials)}
-        )
+        bases = [(base,) for base in self.bases]
+        training, plans = plan_all(learner, self.budgets, bases, [DELTA], trials, steps)
+        strategy = _strategy(learner, training, {plan.budget: plan for plan in plans})
         worth = {budget: strategy.evaluate(self.test, budget) for budget in self.budgets}
         return {budget: (found.accuracy, found.cost) for budget, found in worth.items()}
 
@@ -177,7 +172,7 @@ def _some(market: LabelMarket, seed: int) -> LabelMarket:
 
 
 def _strategy(learner: Learner, training: Any, plans: Mapping[float, Any]) -> Strategy:
-    market, bases = learner.market, {plan.base for plan in plans.values()}
+    market, bases = learner.market, bases_of(plans.values())
     deciding, states = used_states(bases, learner.models, training.steps)
     return Strategy(
         Parts(
