@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 import frugalmct
+from frugalmct.checks import whole_number
 from frugalmct.errors import FrugalError
 from frugalmct.files import write_text
 from frugalmct.paper.config import validate
@@ -40,9 +41,15 @@ def own_config(data: Path, prices: Mapping[str, float], **block: Any) -> dict[st
 
 def make_report(folder: Path, config: Mapping[str, Any], cores: int) -> Path:
     """Writes the configuration into a folder, runs the workflow there, and returns the report."""
+    whole_number("report", "cores", cores, least=1)
     validate(config)
     snakefile = workflow_file()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FrugalError(
+            f"report: the folder {folder} cannot be made ({error.strerror}); name another one with --output."
+        ) from None
     write_text(folder / "config.yaml", yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--directory", str(folder)]
     done = subprocess.run([*command, "--cores", str(cores), "--quiet", "all"])

@@ -51,6 +51,21 @@ def test_a_service_without_a_price_is_said_before_anything_is_written(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(
+            FrugalError, match=r"file.* cannot be made \(.*\); name another one with --output"
+        ):
+            make_report(folder, own_config(TICKETS, PRICES), cores=1)
+
+
+def test_no_cores_are_refused(tmp_path):
+    with pytest.raises(FrugalError, match="cores is 0"):
+        make_report(tmp_path / "new", own_config(TICKETS, PRICES), cores=0)
+    assert not (tmp_path / "new").exists()
+
+
 def test_without_the_project_there_is_no_workflow(monkeypatch, tmp_path):
     assert workflow_file() == ROOT / "workflow" / "Snakefile"
     monkeypatch.setattr(own_report.frugalmct, "__file__", str(tmp_path / "a" / "b" / "__init__.py"))
