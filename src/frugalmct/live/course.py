@@ -51,7 +51,7 @@ class Course:
         self._order = {state: preference_order(self._addon[state], state) for state in strategy.models}
         self.pacers = {base: self._pacer(base, pace) for base in self.bases}
         other, mean = self.plan.other, self._mean_base_cost
-        self.other = other and Pacer(other.dual_price, self.plan.budget, mean, pace=pace)
+        self.other = None if other is None else Pacer(other.dual_price, self.plan.budget, mean, pace=pace)
 
     def _choose_plan(self) -> tuple[CascadePlan, str]:
         base_cost = self.strategy.training.base_cost
