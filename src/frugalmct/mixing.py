@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from frugalmct.cascade import CascadeSelector, State
 from frugalmct.errors import FrugalError
 from frugalmct.seeds import generator
-from frugalmct.sparse import Rows
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def selector_of(
 class Part(NamedTuple):
     """Some of the items, and the plan that they follow."""
 
-    rows: Rows
+    rows: NDArray[np.int64]
     plan: CascadePlan
     selector: CascadeSelector
 
