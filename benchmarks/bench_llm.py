@@ -11,6 +11,8 @@ import numpy as np
 
 from frugalmct import Strategy
 from frugalmct.market import Market
+from frugalmct.paper.names import CLUSTERS, NEAREST, ORACLE, RANDOM_MIX, THRESHOLD
+from frugalmct.paper.stages.routers import sweep_routers
 from frugalmct.sources.jsonl import read_jsonl
 
 BUDGETS = {
@@ -19,10 +21,17 @@ BUDGETS = {
 }
 
 
+OTHERS = (THRESHOLD, NEAREST, CLUSTERS, RANDOM_MIX, ORACLE)
+
+
+def halves(market: Market, seed: int) -> tuple[Market, Market]:
+    order = np.random.default_rng(seed).permutation(len(market))
+    return market.subset(order[: len(order) // 2]), market.subset(order[len(order) // 2 :])
+
+
 def repetition(market: Market, budgets: list[float], seed: int) -> tuple[np.ndarray, np.ndarray, float]:
     """(budgets, 2) accuracy and cost; (services, 2) of each alone on the same items; CPU seconds."""
-    order = np.random.default_rng(seed).permutation(len(market))
-    train, test = market.subset(order[: len(order) // 2]), market.subset(order[len(order) // 2 :])
+    train, test = halves(market, seed)
     start = time.process_time()
     strategy = Strategy.fit(train, budgets, seed=seed)
     found = [strategy.evaluate(test, budget) for budget in budgets]
@@ -31,6 +40,13 @@ def repetition(market: Market, budgets: list[float], seed: int) -> tuple[np.ndar
         assert own.cost <= budget * (1 + 1e-9) + test.costs.max() / len(test)
     alone = np.column_stack([test.service_accuracy().mean(axis=0), test.costs.mean(axis=0)])
     return np.array([(own.accuracy, own.cost) for own in found]), alone, seconds
+
+
+def other_routers(market: Market, budgets: list[float], seed: int) -> np.ndarray:
+    """(methods, budgets) accuracy of each of OTHERS, learnt from and tested on the same items."""
+    table = sweep_routers(*halves(market, seed), budgets, {"seed": seed}, seed)
+    wide = table.pivot(index="method", columns="budget", values="accuracy")
+    return wide.loc[list(OTHERS), budgets].to_numpy()
 
 
 def metrics(curve: np.ndarray, alone: np.ndarray, oracle: float) -> dict[str, float]:
@@ -78,7 +94,10 @@ def main() -> None:
         print("|---" * (len(budgets) + 1) + "|")
         cells = [f"{100 * a:.1f} ± {100 * s:.1f}" for (a, _), s in zip(mean, spread, strict=True)]
         print("| quality, % | " + " | ".join(cells) + " |")
-        print("| mean cost | " + " | ".join(f"{cost:.3f}" for _, cost in mean) + " |")
+        print("| mean cost | " + " | ".join(f"{cost:.3f}" for _, cost in mean) + " |", flush=True)
+        others = [other_routers(market, budgets, seed) for seed in range(arguments.repetitions)]
+        for method, row in zip(OTHERS, np.mean(others, axis=0), strict=True):
+            print(f"| `{method}` | " + " | ".join(f"{100 * quality:.1f}" for quality in row) + " |")
         single, oracle = alone.mean(axis=0), float(market.service_accuracy().max(axis=1).mean())
         best = int(np.argmax(single[:, 0]))
         quality, cost = single[best]

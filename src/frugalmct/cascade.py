@@ -26,6 +26,8 @@ from frugalmct.select.tiers import preference_order
 
 State = tuple[int, ...]
 Rows = NDArray[np.int64]
+# As ties are broken at a state: whom a column asks, -1 for nobody; the columns; what each costs.
+Order = tuple[NDArray[np.int64], list[int], NDArray[np.float64]]
 STEPS = 2
 
 # What is never chosen: stopping is worth at least 0.
@@ -75,7 +77,7 @@ class Cascade:
     def __len__(self) -> int:
         return len(self.estimates[self.start])
 
-    @property
+    @cached_property
     def start_cost(self) -> float:
         return float(self.prices[list(self.start)].sum())
 
@@ -191,9 +193,8 @@ class Cascade:
 
     def route(self, budget: float, dual_price: float) -> NDArray[np.bool_]:
         """(items, services): who is asked for each item in their order, within the budget."""
-        return CascadeSelector(self.prices, self.start, budget, len(self), dual_price, self.steps).run(
-            self.estimates
-        )
+        selector = CascadeSelector(self.prices, self.start, budget, len(self), dual_price, self.steps)
+        return selector.follow(self)
 
 
 def _with_column(table: NDArray[np.float64], column: int, value: float) -> NDArray[np.float64]:
@@ -210,10 +211,7 @@ def best_choices(
     return services[np.argmax(estimates[:, order] - dual_price * addon, axis=1)]
 
 
-def in_order(
-    prices: NDArray[np.float64], state: State
-) -> tuple[NDArray[np.int64], list[int], NDArray[np.float64]]:
-    """As ties are broken at a state: whom a column asks, -1 for nobody; the columns; what each costs."""
+def in_order(prices: NDArray[np.float64], state: State) -> Order:
     addon = addon_costs(prices, state)
     order = preference_order(addon, state)
     return np.array([-1 if k in state else k for k in order]), order, addon[order]
@@ -261,6 +259,7 @@ class CascadeSelector:
     steps: int = STEPS
     _counts: list[int] = field(init=False)
     _seen: int = field(init=False, default=0)
+    _orders: dict[State, Order] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         where = "CascadeSelector"
@@ -293,8 +292,11 @@ class CascadeSelector:
         """The service to ask next, or None to stop, given the (services,) estimates at the state."""
         if len(state) >= len(self.start) + self.steps:
             return None
-        table = np.asarray(row, dtype=np.float64)[None]
-        service = int(best_choices(table, self.prices, state, self.dual_price)[0])
+        if state not in self._orders:
+            self._orders[state] = in_order(self.prices, state)
+        services, order, addon = self._orders[state]
+        worth = np.asarray(row, dtype=np.float64)[order] - self.dual_price * addon
+        service = int(services[np.argmax(worth)])
         if service < 0 or not self._affordable(service):
             return None
         self._counts[service] += 1
@@ -306,7 +308,11 @@ class CascadeSelector:
 
     def run(self, estimates: Mapping[State, NDArray[np.float64]]) -> NDArray[np.bool_]:
         """(items, services): who is asked for each of many items, in their order."""
-        asked = Cascade(self.prices, self.start, estimates, self.steps).walk(self.dual_price).asked
+        return self.follow(Cascade(self.prices, self.start, estimates, self.steps))
+
+    def follow(self, cascade: Cascade) -> NDArray[np.bool_]:
+        """The same for a cascade of these prices, start and steps, which may have been walked before."""
+        asked, estimates = cascade.walk(self.dual_price).asked, cascade.estimates
         wanting = asked.sum(axis=1) > len(self.start)
         for item in range(self._take_affordable(asked), len(asked)):
             state = self.begin()

@@ -81,8 +81,13 @@ class Estimates:
 
     def quality(self) -> dict[str, float]:
         """RMSE and correlation of estimated with actual accuracy, means over services as in the paper."""
-        pairs = list(zip(self.estimated.T, self.truth.T, strict=True))
-        return {
-            "rmse": float(np.mean([rmse(estimate, truth) for estimate, truth in pairs])),
-            "pcc": float(np.mean([pearson(estimate, truth) for estimate, truth in pairs])),
-        }
+        return estimate_quality(self.estimated, self.truth)
+
+
+def estimate_quality(estimated: Accuracies, truth: Accuracies) -> dict[str, float]:
+    """RMSE and correlation of (items, services) estimates with the truth, means over services."""
+    pairs = list(zip(estimated.T, truth.T, strict=True))
+    return {
+        "rmse": float(np.mean([rmse(estimate, true) for estimate, true in pairs])),
+        "pcc": float(np.mean([pearson(estimate, true) for estimate, true in pairs])),
+    }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.cascade import CascadeSelector, State
+from frugalmct.cascade import CascadeSelector, Rows, State
 from frugalmct.errors import FrugalError
 from frugalmct.seeds import generator
 

@@ -12,13 +12,14 @@ from per_call_markets import FAST, prompts
 
 from frugalmct.paper.exhibit import STAGES, STUDY, Inputs, load_exhibit, make_exhibit
 from frugalmct.paper.stages.baselines import sweep_baselines, sweep_fair_baselines
+from frugalmct.paper.stages.call_estimates import RepetitionCalls
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates, learning_for
-from frugalmct.paper.stages.per_call import settings_of, sweep_per_call
+from frugalmct.paper.stages.per_call import fit_per_call, settings_of, sweep_per_call
 from frugalmct.paper.stages.plus import plus_learning, sweep_plus
 from frugalmct.paper.stages.routers import sweep_routers
 from frugalmct.paper.stages.select import sweep_all
-from frugalmct.paper.studies.case import Case
+from frugalmct.paper.studies.registry import CALL_STUDIES
 from frugalmct.paper.tables import stacked, write_table
 from frugalmct.plans import save_plans
 from frugalmct.sources import load_market
@@ -30,7 +31,7 @@ STUDIED = "COCO"
 # Every call has its own cost.
 CALLED = "prompts"
 CALL_BUDGETS = [0.25, 0.6, 1.2, 2.0]
-CALL_STAGES = ("per_call", "routers")
+CALL_STAGES = ("per_call", "routers", "call_estimates")
 DATASETS = [*SCALES, CALLED]
 REPETITIONS = (0, 1)
 BUDGETS = [0.01, 3.0, 6.0, 12.0, 30.0]
@@ -38,7 +39,10 @@ SEED = 3
 SHARED = {"silence": "reject", "seed": SEED}
 FOREST = {"predictor": "random_forest", "options": {"trees": 5, "leaf": 10}} | SHARED
 DUMMY = {"predictor": "mean", "options": {}} | SHARED
-ENDINGS = {"markets": "npz", "splits": "npz", "combinations": "json", "estimates": "npz", "plans": "json"}
+ENDINGS = {
+    "markets": "npz", "splits": "npz", "combinations": "json", "estimates": "npz", "plans": "json",
+    "call_estimates": "npz",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -102,21 +106,29 @@ class SmallRun:
             parts = split(len(market), seed=SEED + repetition)
             train, test = market.subset(parts.whole_train), market.subset(parts.test)
             settings = settings_of(CALLED, repetition, SEED) | {"options": FAST}
-            ours = sweep_per_call(train, test, CALL_BUDGETS, "auto", settings, repetition)
+            found = fit_per_call(train, CALL_BUDGETS, "auto", settings)
             others = sweep_routers(train, test, CALL_BUDGETS, settings, repetition)
-            for stage, rows in zip(CALL_STAGES, (ours, others), strict=True):
+            parts.save(self.file("splits", CALLED, repetition))
+            RepetitionCalls.of(found, test).save(self.file("call_estimates", CALLED, repetition))
+            ours = sweep_per_call(found, test, repetition)
+            for stage, rows in (("per_call", ours), ("routers", others)):
                 write_table(rows, self.file(stage, CALLED, repetition))
 
     def _study(self, study: str) -> list[str]:
-        """Of one dataset in one repetition, through files as the workflow does it."""
-        module = import_module(f"frugalmct.paper.studies.{study}")
-        cell = (STUDIED, 0)
+        """Of one dataset of each kind in one repetition, through files as the workflow does it."""
+        kinds = {STUDIED: ""} | ({CALLED: "calls."} if study in CALL_STUDIES else {})
+        return [self._studied(study, dataset, kind) for dataset, kind in kinds.items()]
+
+    def _studied(self, study: str, dataset: str, kind: str) -> str:
+        module = import_module(f"frugalmct.paper.studies.{kind}{study}")
+        cell = (dataset, 0)
         files = {
-            "market": self.file("markets", STUDIED),
+            "market": self.file("markets", dataset),
             "split": self.file("splits", *cell),
             "combination": self.file("combinations", *cell),
             "estimates": self.file("estimates", *cell),
             "plans": self.file("plans", *cell),
+            "call_estimates": self.file("call_estimates", *cell),
         }
         known = {
             "budget": 6.0,
@@ -130,10 +142,10 @@ class SmallRun:
             "time_limit": 20,
         }
         settings = {name: known[name] for name in module.SETTINGS}
-        case = Case.load(*cell, {name: files[name] for name in module.NEEDS}, settings)
+        case = module.Case.load(*cell, {name: files[name] for name in module.NEEDS}, settings)
         path = self.file(f"studies/{study}", *cell)
         write_table(module.run(case), path)
-        return [str(path)]
+        return str(path)
 
     def _files_of(self, name: str, need: str) -> list[str]:
         if need == "markets":
@@ -170,7 +182,9 @@ class SmallRun:
     def _make(self, name: str) -> Made:
         """Its files, as its job writes them."""
         exhibit = load_exhibit(name)
-        shown = [STUDIED] if exhibit.studies else shown_by(name)
+        shown = shown_by(name)
+        if exhibit.studies:
+            shown = [name for name in (STUDIED, CALLED) if name in shown]
         stems = [name] if exhibit.plot else []
         stems += [f"{name}/{dataset}" for dataset in exhibit.datasets_drawn(shown)]
         figures = [self.folder / "figures" / f"{stem}.{end}" for stem in stems for end in ("svg", "png")]

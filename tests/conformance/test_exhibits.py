@@ -17,20 +17,22 @@ from small_run import SmallRun
 
 import frugalmct.paper.exhibits
 import frugalmct.paper.studies
+import frugalmct.paper.studies.calls
 from frugalmct.paper.columns import Column
 from frugalmct.paper.exhibit import SECTIONS, STAGES, STUDY, Exhibit, draw, load_exhibit, rows_of
 from frugalmct.paper.exhibits.registry import EXHIBITS, all_exhibits
 from frugalmct.paper.jobs.times import job_times
 from frugalmct.paper.plotting import save_figure
 from frugalmct.paper.report.page import Run, page, write_report
+from frugalmct.paper.studies.calls.case import READERS as CALL_READERS
 from frugalmct.paper.studies.case import READERS
-from frugalmct.paper.studies.registry import STUDIES
+from frugalmct.paper.studies.registry import CALL_STUDIES, STUDIES
 from frugalmct.paper.tables import write_table
 
 KINDS = ("text", "number", "share", "flag")
 MOST_LINES = 8
 # What is in the folder of studies beside the studies.
-SHARED = {"case", "guarded", "scope", "registry"}
+SHARED = {"case", "guarded", "offline", "scope", "registry"}
 DRAWN = [(exhibit, "plot") for exhibit in all_exhibits() if exhibit.plot]
 DRAWN_EACH = [(exhibit, "plot_each") for exhibit in all_exhibits() if exhibit.plot_each]
 
@@ -72,6 +74,7 @@ def study_settings() -> frozenset[str]:
 def test_every_file_is_registered_and_every_name_has_its_file():
     assert files_in(frugalmct.paper.exhibits) - {"registry"} == set(EXHIBITS)
     assert files_in(frugalmct.paper.studies) - SHARED == set(STUDIES)
+    assert files_in(frugalmct.paper.studies.calls) - {"case"} == set(CALL_STUDIES) <= set(STUDIES)
     assert len(set(EXHIBITS)) == len(EXHIBITS) and len(set(STUDIES)) == len(STUDIES)
 
 
@@ -266,9 +269,12 @@ def small_run(tmp_path_factory) -> SmallRun:
 
 @every_study
 def test_a_study_says_what_it_needs_and_gives_rows(study, small_run):
-    module = import_module(f"frugalmct.paper.studies.{study}")
-    assert isinstance(module.NEEDS, tuple) and set(module.NEEDS) <= set(READERS)
-    assert isinstance(module.SETTINGS, tuple) and set(module.SETTINGS) <= study_settings()
+    kinds = {"": READERS} | ({"calls.": CALL_READERS} if study in CALL_STUDIES else {})
+    for kind, readers in kinds.items():
+        module = import_module(f"frugalmct.paper.studies.{kind}{study}")
+        assert isinstance(module.NEEDS, tuple) and set(module.NEEDS) <= set(readers)
+        assert isinstance(module.SETTINGS, tuple) and set(module.SETTINGS) <= study_settings()
+    assert len(small_run.study(study)) == len(kinds)
     for file in small_run.study(study):
         rows = pd.read_csv(file)
         assert len(rows) and "dataset" in rows and set(rows["dataset"]) == {Path(file).parent.name}

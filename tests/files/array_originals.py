@@ -13,8 +13,10 @@ import numpy as np
 from frugalmct.errors import FrugalError
 from frugalmct.market import Extras, LabelMarket, Market, QualityMarket, text_column
 from frugalmct.model import Learning
+from frugalmct.paper.stages.call_estimates import RepetitionCalls
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.paper.stages.per_call import fit_per_call
 from frugalmct.percall import PerCallStrategy
 from frugalmct.sparse import label_matrix
 from frugalmct.splits import Split, split
@@ -126,12 +128,22 @@ def _use_estimates(estimates: RepetitionEstimates) -> None:
         assert own.train.dual_price(float(estimates.prices.sum())) >= 0
 
 
+def _use_calls(calls: RepetitionCalls) -> None:
+    for own in calls.by_first.values():
+        # Damaged costs may be too much for any budget.
+        with suppress(FrugalError):
+            assert own.train.dual_price(float(own.train.costs.sum())) >= 0
+            choices = own.test.walk(float(own.test.costs.sum()), own.train.curve).choices
+            assert np.all((choices >= -1) & (choices < len(calls.services)))
+
+
 KINDS = {
     "market": Kind(Market.load, Market.save, _use_market),
     "packed market": Kind(Market.load, lambda m, path: m.save(path, compress=True), _use_market),
     "quality market": Kind(Market.load, Market.save, _use_qualities),
     "split": Kind(Split.load, Split.save, _use_split),
     "estimates": Kind(RepetitionEstimates.load, RepetitionEstimates.save, _use_estimates),
+    "call estimates": Kind(RepetitionCalls.load, RepetitionCalls.save, _use_calls),
     "strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
     "paper strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
     "per-call strategy": Kind(Strategy.load, PerCallStrategy.save, _use_per_call),
@@ -150,6 +162,7 @@ def make_originals() -> dict[str, Any]:
         "quality market": made_up_qualities(),
         "split": parts,
         "estimates": RepetitionEstimates.fit(market, parts, combination, learning),
+        "call estimates": calls_of(made_up_qualities(), parts),
         "strategy": Strategy.fit(market, [0.5, 6.5, 11.0], base="cheap", learning=learning),
         "paper strategy": Strategy.fit(
             market, [0.5, 6.5, 11.0], method="paper", base="cheap", learning=learning
@@ -162,6 +175,12 @@ def make_originals() -> dict[str, Any]:
             made_up_qualities(), [1.5], base="cheap", features="labels", learning=learning
         ),
     }
+
+
+def calls_of(market: QualityMarket, parts: Split) -> RepetitionCalls:
+    settings = {"options": {"trees": 3, "leaf": 4}, "seed": 2, "features": "labels"}
+    found = fit_per_call(market.subset(parts.whole_train), [1.5], "cheap", settings)
+    return RepetitionCalls.of(found, market.subset(parts.test))
 
 
 def members(path: Path) -> dict[str, np.ndarray]:

@@ -24,8 +24,8 @@ from frugalmct.paper.jobs.disk import check_disk
 from frugalmct.paper.jobs.locks import recover_from_kill
 from frugalmct.paper.jobs.log import sentence_only
 from frugalmct.paper.printed import printed_of
-from frugalmct.paper.studies.registry import STUDIES
-from frugalmct.paper.studies.scope import studied, studied_budget, studied_budgets
+from frugalmct.paper.studies.registry import CALL_STUDIES, STUDIES
+from frugalmct.paper.studies.scope import studied, studied_budget, studied_budgets, studied_calls
 from frugalmct.predict.available import automl_python, missing
 from frugalmct.values import printable
 
@@ -228,9 +228,13 @@ REPEATED = {
     "training_size": REPETITIONS,
     "predictors": REPETITIONS[: SETTINGS["predictor_study"]["repeats"]],
 }
-# Study -> its datasets, each with a budget, and its repetitions.
+# Study -> its datasets, and its repetitions.
 STUDIED = {
-    study: (studied(study, SETTINGS, WANTED[study]), REPEATED.get(study, [0])) for study in STUDIES
+    study: (
+        [*studied(study, SETTINGS, WANTED[study]), *studied_calls(study, SETTINGS)],
+        REPEATED.get(study, [0]),
+    )
+    for study in STUDIES
 }
 FILES = {
     "market": "results/markets/{dataset}.npz",
@@ -238,6 +242,7 @@ FILES = {
     "combination": "results/combinations/{dataset}/{repetition}.json",
     "estimates": "results/estimates/{dataset}/{repetition}.npz",
     "plans": "results/plans/{dataset}/{repetition}.json",
+    "call_estimates": "results/call_estimates/{dataset}/{repetition}.npz",
 }
 # What is imported by name while a study runs.
 PLUGINS = {
@@ -255,20 +260,38 @@ PLUGINS = {
 }
 
 
-def study_module(study):
-    return import_module(f"frugalmct.paper.studies.{study}")
+# And while one runs of calls with costs of their own.
+CALL_PLUGINS = {"robustness": [EXACT], "training_size": PER_CALL_FORESTS} | {
+    study: PLUGINS[study] for study in ("solver_agreement", "solver_runtime")
+}
 
 
-def study_inputs(study):
-    """The files of a repetition that the study reads."""
-    return {name: FILES[name] for name in study_module(study).NEEDS}
+def study_name(study, wildcards):
+    """The module of a study: for calls with costs of their own there are others."""
+    kind = "calls." if wildcards.dataset in PER_CALL else ""
+    return f"frugalmct.paper.studies.{kind}{study}"
+
+
+def study_code(study, wildcards):
+    plugins = CALL_PLUGINS if wildcards.dataset in PER_CALL else PLUGINS
+    return package_code("run_study", study_name(study, wildcards), *plugins.get(study, []))
+
+
+def study_inputs(study, wildcards):
+    """The files of a repetition that the study reads, and the Python of a predictor that it learns with."""
+    needs = import_module(study_name(study, wildcards)).NEEDS
+    learns = [] if wildcards.dataset in PER_CALL else study_predictors(study)
+    return {name: FILES[name].format(**wildcards) for name in needs} | {
+        "automl": launcher_of(*learns)
+    }
 
 
 def study_predictors(study):
-    """The predictors that a study learns with."""
+    """The predictors that a study of label sets learns with."""
     if study == "predictors":
         return INSTALLED
-    return [PREDICTOR] if "learning" in study_module(study).SETTINGS else []
+    learns = "learning" in import_module(f"frugalmct.paper.studies.{study}").SETTINGS
+    return [PREDICTOR] if learns else []
 
 
 def study_settings(study, wildcards):
@@ -285,7 +308,7 @@ def study_settings(study, wildcards):
         "solver_study": lambda: SETTINGS["solver_study"],
         "time_limit": lambda: AGREEMENT_SECONDS,
     }
-    return {name: known[name]() for name in study_module(study).SETTINGS}
+    return {name: known[name]() for name in import_module(study_name(study, wildcards)).SETTINGS}
 
 
 # ---- exhibits
@@ -299,6 +322,7 @@ STAGE_FILES = {
     "routers": expand("results/routers/{dataset}/{repetition}.csv", **EACH_PER_CALL),
     "estimates": expand("results/estimates/{dataset}/{repetition}.npz", **EACH),
     "plans": expand("results/plans/{dataset}/{repetition}.json", **EACH),
+    "call_estimates": expand(FILES["call_estimates"], **EACH_PER_CALL),
 }
 STUDIES_MADE = {study for study, (datasets, _) in STUDIED.items() if datasets}
 EXHIBITS = [

@@ -77,7 +77,8 @@ rule route_per_call:
         market="results/markets/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
     output:
-        "results/per_call/{dataset}/{repetition}.csv",
+        rows="results/per_call/{dataset}/{repetition}.csv",
+        estimates="results/call_estimates/{dataset}/{repetition}.npz",
     log:
         "results/logs/route_per_call/{dataset}/{repetition}.log",
     benchmark:

@@ -7,8 +7,7 @@ for study in STUDIES:
         name:
             f"study_{study}"
         input:
-            **study_inputs(study),
-            automl=launcher_of(*study_predictors(study)),
+            unpack(partial(study_inputs, study)),
         output:
             f"results/studies/{study}/{{dataset}}/{{repetition}}.csv",
         log:
@@ -19,10 +18,8 @@ for study in STUDIES:
             "../../envs/core.yaml"
         threads: threads_of(*study_predictors(study))
         params:
-            code=package_code(
-                "run_study", f"frugalmct.paper.studies.{study}", *PLUGINS.get(study, [])
-            ),
-            study=study,
+            code=partial(study_code, study),
+            study=partial(study_name, study),
             settings=partial(study_settings, study),
         message:
             f"Study {study.replace('_', ' ')} of {{wildcards.dataset}}, repetition {{wildcards.repetition}}"

@@ -46,7 +46,7 @@ rule studies:
             for study in STUDIES
             for file in expand(
                 f"results/studies/{study}/{{dataset}}/{{repetition}}.csv",
-                dataset=LABELLED,
+                dataset=[*LABELLED, *(PER_CALL if study in CALL_STUDIES else [])],
                 repetition=REPEATED.get(study, [0]),
             )
         ],

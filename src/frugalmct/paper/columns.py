@@ -1,5 +1,6 @@
 """What a column of a table is: what it holds, in which unit, and how the report heads it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 
@@ -43,6 +44,17 @@ def with_bounds(column: Column, prefix: str = "") -> tuple[Column, Column, Colum
 
 
 MONEY = "USD"
+# What costs and budgets are in, unless a dataset says otherwise; and what is said of several units at once.
+USUAL_UNIT = "USD per 10,000 items"
+EACH_ITS_UNIT = "in the unit of its data"
+
+
+def in_units(column: Column, units: Collection[str]) -> Column:
+    """A column of money as it is headed where the datasets' costs are in these units."""
+    if column.unit != MONEY or set(units) <= {USUAL_UNIT}:
+        return column
+    return replace(column, unit=next(iter(units)) if len(set(units)) == 1 else EACH_ITS_UNIT)
+
 
 DATASET = Column("dataset", "the dataset's name in the configuration", "text")
 TASK = Column("task", "the kind of labels", "text")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from frugalmct.market import LabelMarket, Market
+    from frugalmct.paper.stages.call_estimates import RepetitionCalls
     from frugalmct.paper.stages.estimate import RepetitionEstimates
     from frugalmct.plans import Plan
 
@@ -29,7 +30,10 @@ SECTIONS = {
     "beyond": "Beyond the paper",
     "data": "The data",
 }
-STAGES = ("markets", "selections", "plus", "baselines", "per_call", "routers", "estimates", "plans")
+STAGES = (
+    "markets", "selections", "plus", "baselines", "per_call", "routers", "estimates", "plans",
+    "call_estimates",
+)  # fmt: skip
 STUDY = "studies/"
 # Kinds of datasets that an exhibit may be OF.
 LABELS, CALLS = "labels", "calls"
@@ -76,6 +80,12 @@ class Inputs:
         from frugalmct.paper.stages.estimate import RepetitionEstimates
 
         return ((cell_of(file), RepetitionEstimates.load(file)) for file in self.files["estimates"])
+
+    def call_estimates(self) -> "Iterator[tuple[Cell, RepetitionCalls]]":
+        """The same where calls have costs of their own."""
+        from frugalmct.paper.stages.call_estimates import RepetitionCalls
+
+        return ((cell_of(file), RepetitionCalls.load(file)) for file in self.files["call_estimates"])
 
     def plans(self) -> "dict[Cell, list[Plan]]":
         from frugalmct.plans import load_plans

@@ -17,6 +17,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from frugalmct.errors import listed
 from frugalmct.files import replacing
+from frugalmct.paper.columns import EACH_ITS_UNIT, USUAL_UNIT
 from frugalmct.paper.looks import Look
 from frugalmct.paper.names import MADE_BY, PER_CALL
 
@@ -51,8 +52,7 @@ INK = "#333333"
 PAPER_COLOR = "#8c8c8c"
 STAMPS = {"SIMULATED DATA": "#b3261e", "REAL DATA": "#1b6e3c"}
 WIDE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "PingFang SC", "Arial Unicode MS")
-UNIT = "USD per 10,000 items"
-COST_LABEL = f"cost ({UNIT})"
+COST_LABEL = f"cost ({USUAL_UNIT})"
 
 
 def has_call_costs(table: pd.DataFrame) -> bool:
@@ -60,8 +60,10 @@ def has_call_costs(table: pd.DataFrame) -> bool:
     return "method" in table and bool((table["method"] == PER_CALL).any())
 
 
-def common_cost_label(table: pd.DataFrame) -> str:
-    return "mean cost of an item, in the unit of its data" if has_call_costs(table) else COST_LABEL
+def common_cost_label(datasets: Iterable[str], units: Mapping[str, str] | None) -> str:
+    """Of an axis that several datasets share."""
+    labels = list(dict.fromkeys(cost_label(dataset, units) for dataset in datasets))
+    return labels[0] if len(labels) == 1 else f"mean cost of an item, {EACH_ITS_UNIT}"
 
 
 def save_figure(figure: Figure, paths: Iterable[str | Path]) -> None:
@@ -102,7 +104,7 @@ Plot = Callable[..., Figure]
 
 def cost_label(dataset: str, units: Mapping[str, str] | None) -> str:
     """units: dataset -> what its prices and budgets are in."""
-    return f"cost ({(units or {}).get(dataset, UNIT)})"
+    return f"cost ({(units or {}).get(dataset, USUAL_UNIT)})"
 
 
 def picture(title: str, *columns: str) -> Callable[[Plot], Plot]:

@@ -6,6 +6,7 @@ Plans for other prices, and what a budget buys, come from it. It holds as many i
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class Trained:
     def __len__(self) -> int:
         return len(self.quality)
 
-    def rows(self, rows: NDArray[np.int64]) -> "Trained":
+    def rows(self, rows: NDArray[np.int64]) -> Self:
         """Of some of the items."""
         tables = {name: getattr(self, name)[rows] for name in ("accuracy", "estimated", "quality", "costs")}
         return replace(self, **tables)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from frugalmct.paper.columns import USUAL_UNIT
 from frugalmct.paper.config.budgets import default_budgets
 from frugalmct.paper.config.per_call import (
     NONE,
-    USUAL_UNIT,
     complete_per_call,
     has_costs,
     is_per_call,

@@ -7,6 +7,7 @@ for what one line has all lines have.
 from collections.abc import Mapping
 from typing import Any
 
+from frugalmct.paper.columns import USUAL_UNIT
 from frugalmct.paper.config.sentences import ConfigPath, fail, shown, suggestion
 from frugalmct.plans import AUTO
 
@@ -14,7 +15,6 @@ NONE = "none"
 OF_ITEMS = ("auto", "text", "given", "labels")
 """What may be seen of an item there; elsewhere `text` may not."""
 
-USUAL_UNIT = "USD per 10,000 items"
 UNIT = "the unit of the recorded costs"
 
 

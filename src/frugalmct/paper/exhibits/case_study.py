@@ -14,12 +14,13 @@ from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.exhibits.solver_runtime import draw_runtimes
 from frugalmct.paper.looks import look_of, name_of
 from frugalmct.paper.names import FRUGALMCT, ONLINE
-from frugalmct.paper.plotting import COST_LABEL, INK, PAPER_COLOR, hollow, marks, picture, short, title_of
-from frugalmct.paper.wording import money, percent, without_columns
+from frugalmct.paper.plotting import INK, PAPER_COLOR, cost_label, hollow, marks, picture, short, title_of
+from frugalmct.paper.wording import percent, without_columns
 
 TITLE = "Case study"
 SECTION = "paper"
 NEEDS = ("studies/case_study", "solver_runtime")
+SETTINGS = ("units",)
 DRAWN_WITH = ("solver_runtime",)
 _SHARE = Column("share", "share of the items for which the service is called; of the base, alone", "share")
 _DUAL_PRICE = Column("dual_price", "the multiplier of cost that was tried")
@@ -56,12 +57,11 @@ def reading(table: pd.DataFrame) -> list[str]:
         ours = compared.loc[FRUGALMCT]
         others = compared.drop(FRUGALMCT)
         beside = [
-            f"{name_of(str(name))} ({percent(row['accuracy'])} at {money(row['cost'])})"
+            f"{name_of(str(name))} ({percent(row['accuracy'])} at {row['cost']:.3g})"
             for name, row in others.iterrows()
         ]
         lines.append(
-            f"FrugalMCT reaches {percent(ours['accuracy'])} at {money(ours['cost'])}, "
-            f"beside {listed(beside)}."
+            f"FrugalMCT reaches {percent(ours['accuracy'])} at {ours['cost']:.3g}, beside {listed(beside)}."
         )
     return lines
 
@@ -76,7 +76,9 @@ FRUGAL = look_of(ONLINE)
 
 
 @picture(TITLE, "part", "dataset")
-def plot_each(table: pd.DataFrame, solvers: pd.DataFrame | None = None) -> Figure:
+def plot_each(
+    table: pd.DataFrame, solvers: pd.DataFrame | None = None, units: Mapping[str, str] | None = None
+) -> Figure:
     """The panels of the paper's figure; what the table lacks stays an empty panel that says so."""
     dataset = table["dataset"].iloc[0]
     figure = Figure(figsize=(9.4, 6.2))
@@ -86,8 +88,8 @@ def plot_each(table: pd.DataFrame, solvers: pd.DataFrame | None = None) -> Figur
     parts = {part: table[table["part"] == part] for part in ("shares", "dual_price_curve", "comparison")}
     _shares(shares, parts["shares"])
     _dual_price_curve(accuracy, parts["dual_price_curve"], "accuracy", 100, "accuracy (%)")
-    _dual_price_curve(cost, parts["dual_price_curve"], "cost", 1, COST_LABEL)
-    _comparison(compared, parts["comparison"])
+    _dual_price_curve(cost, parts["dual_price_curve"], "cost", 1, cost_label(dataset, units))
+    _comparison(compared, parts["comparison"], cost_label(dataset, units))
     _runtimes(runtime, solvers)
     titles = (
         "Services called",
@@ -167,7 +169,7 @@ def _dual_price_curve(axis: Axes, rows: pd.DataFrame, value: str, factor: float,
     return None
 
 
-def _comparison(axis: Axes, rows: pd.DataFrame) -> None:
+def _comparison(axis: Axes, rows: pd.DataFrame, costs: str) -> None:
     """Accuracy against cost; names stand beside the points, so no legend is needed."""
     if rows.empty:
         return _nothing(axis, "no comparison in the table")
@@ -195,7 +197,7 @@ def _comparison(axis: Axes, rows: pd.DataFrame) -> None:
         )
     axis.margins(x=0.08, y=0.16)
     axis.set_xlim(left=0)
-    axis.set_xlabel(COST_LABEL)
+    axis.set_xlabel(costs)
     axis.set_ylabel("accuracy (%)")
     axis.grid(True)
     return None

@@ -53,10 +53,15 @@ def applies(datasets: Mapping[str, str]) -> bool:
 
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
-    tables = {name: inputs.table(name) for name in NEEDS if inputs.files.get(name)}
     kinds = settings["data"]
+    tables = {name: _of(inputs.table(name), kinds) for name in NEEDS if inputs.files.get(name)}
     results = Results(tables, kinds, settings["dropped"], 1 - settings["train_share"])
     return claims_table(results).assign(data=", ".join(dict.fromkeys(kinds.values())))
+
+
+def _of(table: pd.DataFrame, datasets: Mapping[str, str]) -> pd.DataFrame:
+    """The rows of datasets that the paper's method is run on: of label sets, with a price per service."""
+    return table[table["dataset"].isin(datasets)] if "dataset" in table else table
 
 
 def reading(table: pd.DataFrame) -> list[str]:

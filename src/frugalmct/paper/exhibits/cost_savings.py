@@ -51,7 +51,7 @@ TITLE = "Cost savings at the best service's accuracy"
 SECTION = "paper"
 NEEDS = ("tradeoff",)
 OF = (LABELS, CALLS)
-SETTINGS = ("tasks",)
+SETTINGS = ("tasks", "units")
 _COST, _COST_LOW, _COST_HIGH = with_bounds(
     Column("cost", "what the method pays to be as accurate as the best service", unit=MONEY)
 )
@@ -206,7 +206,7 @@ FRUGAL, BETTER, SERVICE = look_of(ONLINE), look_of(PLUS), look_of(BEST_SINGLE)
 
 
 @picture(HEADLINE, "dataset", "best_cost")
-def plot(table: pd.DataFrame) -> Figure:
+def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
     """Costs on the left, logarithmic since they span four powers of ten; the share saved on the right."""
     plus, table = of_method(table, PLUS), of_method(table).reset_index(drop=True)
     plus = plus.set_index("dataset").reindex(table["dataset"])
@@ -214,7 +214,7 @@ def plot(table: pd.DataFrame) -> Figure:
     costs, shares = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
     places = np.arange(len(table))
     _costs(costs, table, plus, places)
-    costs.set_xlabel(common_cost_label(table))
+    costs.set_xlabel(common_cost_label(table["dataset"], units))
     _shares(shares, table, plus, places)
     costs.set_yticks(places, [short(str(name), 18) for name in table["dataset"]])
     costs.set_ylim(len(table) - 0.4, -0.6)

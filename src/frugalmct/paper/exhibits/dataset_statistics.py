@@ -9,7 +9,7 @@ from frugalmct.market import Market
 from frugalmct.paper.columns import DATA, DATASET, TASK, Column
 from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.printed import printed_of
-from frugalmct.paper.wording import percent, without_columns
+from frugalmct.paper.wording import counted, percent, without_columns
 
 TITLE = "Datasets"
 SECTION = "paper"
@@ -56,9 +56,11 @@ def reading(table: pd.DataFrame) -> list[str]:
     simulated, released = ((table["data"] == kind).sum() for kind in ("simulated", "release"))
     known = table.dropna(subset=["paper_items"])
     share = known["items"].sum() / known["paper_items"].sum() if len(known) else float("nan")
+    what = f"{counted(len(table), 'dataset')} with {table['items'].sum():,} items"
+    if set(table["data"]) == {"recorded"}:
+        return [f"{what}, recorded."]
     return [
-        f"{len(table)} datasets with {table['items'].sum():,} items; {simulated} of them simulated, "
-        f"{released} from the authors' release.",
+        f"{what}; {simulated} of them simulated, {released} from the authors' release.",
         f"Of the paper's datasets {percent(share, 0)} of the items are used here."
         if len(known)
         else "None of them is the paper's.",

@@ -38,7 +38,7 @@ from frugalmct.paper.names import (
     single,
 )
 from frugalmct.paper.plotting import (
-    COST_LABEL,
+    common_cost_label,
     hollow,
     legend_below,
     marks,
@@ -53,7 +53,7 @@ from frugalmct.paper.wording import without_columns
 TITLE = "Comparison with ensembles"
 SECTION = "paper"
 NEEDS = ("tradeoff",)
-SETTINGS = ("datasets",)
+SETTINGS = ("datasets", "units")
 COLUMNS = (
     DATASET, METHOD, *with_bounds(ACCURACY), COST, ACCURACY.printed(), COST.printed(), SERVICE, BUDGET,
     REPETITIONS, REASON,
@@ -156,7 +156,7 @@ shown = without_columns("repetitions", "data")
 
 
 @picture(HEADLINE, "dataset", "method", "accuracy", "cost")
-def plot(table: pd.DataFrame) -> Figure:
+def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
     """What the paper compares: accuracy on the left (the paper's hollow), cost on the right."""
     table = table[~table["method"].isin(FAIR)]
     datasets, methods = list(table["dataset"].unique()), in_order(table["method"].astype(str))
@@ -180,7 +180,7 @@ def plot(table: pd.DataFrame) -> Figure:
     accuracy.set_yticks(np.arange(len(datasets)), [short(str(name), 18) for name in datasets])
     accuracy.set_ylim(len(datasets) - 0.5, -0.5)
     accuracy.set_xlabel("accuracy (%)")
-    cost.set_xlabel(COST_LABEL)
+    cost.set_xlabel(common_cost_label(datasets, units))
     if (table["cost"] > 0).all():
         plain_log(cost.xaxis)
     title_of(figure, HEADLINE)

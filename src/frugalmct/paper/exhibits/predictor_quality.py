@@ -9,30 +9,38 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import BASE, DATASET, REPETITION, Column
-from frugalmct.paper.exhibit import Cell, Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Cell, Inputs
 from frugalmct.paper.intervals import with_intervals
 from frugalmct.paper.looks import look_of, predictor_name
 from frugalmct.paper.names import DAP, DUMMY, ONLINE
 from frugalmct.paper.plotting import INK, hollow, legend_below, marks, picture, short, title_of
 from frugalmct.paper.printed import printed_of
+from frugalmct.paper.stages.call_estimates import RepetitionCalls
 from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.percall.fitting import PREDICTOR
 from frugalmct.plans import Plan
 
 TITLE = "Quality of the accuracy predictors"
 SECTION = "paper"
-NEEDS = ("estimates", "plans")
+NEEDS = ("estimates", "plans", "call_estimates")
+OF = (LABELS, CALLS)
 SETTINGS = ("predictor",)
 _RMSE = Column("rmse", "root mean square error of estimated accuracy on test items", head="RMSE")
 _PCC = Column("pcc", "correlation of estimated with true accuracy on test items", head="correlation")
 COLUMNS = (
     DATASET, Column("predictor", "what made the estimates", "text"), REPETITION, _RMSE, _PCC, _RMSE.printed(),
     _PCC.printed(), BASE,
+    Column(
+        "cost_pcc", "correlation of estimated with true cost of a call, where calls have costs of their own",
+        head="correlation of costs",
+    ),
 )  # fmt: skip
 CAPTION = """
 The paper's table of predictor performance: root mean square error and correlation of estimated with true
 accuracy on test items, mean over the services, with 95 % intervals. "mean" is the dummy, which estimates
 the same for every item: its correlation is 0, the paper's is 0 up to noise. Hollow marks are the paper's
-numbers.
+numbers. Where calls have costs of their own, accuracy is the quality of a service's answer, estimated once
+those have answered who are asked first, and what a call will cost is estimated too.
 """
 DIFFERS = (
     "The dummy's correlation is 0 by definition (a constant); the paper prints small numbers about 0. "
@@ -49,7 +57,8 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         for cell, estimates in inputs.estimates()
         for row in quality_rows(cell, estimates, plans[cell], settings["predictor"])
     ]
-    return pd.DataFrame(rows)
+    rows += [row for cell, calls in inputs.call_estimates() for row in call_rows(cell, calls)]
+    return pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
 
 
 def quality_rows(
@@ -66,6 +75,18 @@ def quality_rows(
                 | test.quality()
                 | _paper_quality(dataset, name)
                 | {"base": estimates.services[base]}
+            )
+
+
+def call_rows(cell: Cell, calls: RepetitionCalls) -> Iterator[dict[str, Any]]:
+    """The same for all who are asked first at some budget."""
+    dataset, repetition = cell
+    for first, own in calls.by_first.items():
+        for name, test in ((PREDICTOR, own.test), (DUMMY, own.dummy().test)):
+            yield (
+                {"dataset": dataset, "predictor": name, "repetition": repetition}
+                | test.errors()
+                | {"base": calls.names(first)}
             )
 
 
@@ -86,7 +107,7 @@ def reading(table: pd.DataFrame) -> list[str]:
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Means over repetitions and bases."""
-    numbers = table.drop(columns=["repetition"], errors="ignore")
+    numbers = table.drop(columns=["repetition"], errors="ignore").dropna(axis="columns", how="all")
     means = numbers.groupby(["dataset", "predictor"], sort=False).mean(numeric_only=True).reset_index()
     return means.assign(predictor=means["predictor"].astype(str).str.replace("_", " "))
 

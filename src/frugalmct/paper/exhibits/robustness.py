@@ -1,4 +1,4 @@
-"""What online selection loses against offline as items, δ, order, mix, prices and metric change."""
+"""What online selection loses against offline as items, δ, order, mix, prices, metric and costs change."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,15 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import BASE, BUDGET, COST, DATA, DATASET, METHOD, Column, with_bounds
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.looks import OTHER_COLORS, look_of
-from frugalmct.paper.names import OFFLINE, ONLINE
+from frugalmct.paper.names import OFFLINE, ONLINE, PER_CALL
 from frugalmct.paper.plotting import PAPER_COLOR, legend_below, picture, plain_log, short, title_of
 from frugalmct.paper.wording import percent, without_columns
 
 TITLE = "Robustness of online selection"
 SECTION = "beyond"
 NEEDS = ("studies/robustness",)
+OF = (LABELS, CALLS)
 ESTIMATED = Column(
     "estimated", "mean estimated accuracy of the selection, which is what it maximises", "share"
 )
@@ -27,7 +28,7 @@ REGRET = Column(
 TRUE = Column("accuracy", "mean true accuracy; in the part `metric` the mean of that metric", "share")
 COLUMNS = (
     DATASET,
-    Column("part", "what changes: items, delta, order, mix, prices or metric", "text"),
+    Column("part", "what changes: items, delta, order, mix, prices, metric or costs", "text"),
     Column("setting", "how it changes", "text"),
     Column("items", "items selected for"),
     Column("train_items", "training items that the dual price comes from"),
@@ -45,11 +46,12 @@ CAPTION = """
 Online selection (Algorithm 1) against the offline optimum on the same items, drawn with replacement from the
 test items with their estimates; 20 draws (for prices 5), and ranges that hold 95 % of them. Regret is in
 estimated accuracy, of which Theorem 2 speaks; bound is what it allows with probability 95 %, but for a
-constant, in the figure the least that covers all points. What changes is
-the number of items N, with δ fixed or as in the theorem; δ; the order in which items come, and a mix that is
-not the training items', where hard means a low estimated accuracy of the base; prices, where base and dual
-price are chosen again, and a budget that pays for no base has no row; the metric by which decisions are
-scored, made for accuracy or learnt again for that metric.
+constant, in the figure the least that covers all points. What changes is the number of items N, with δ fixed
+or as in the theorem; δ; the order in which items come, and a mix that is not the training items', where hard
+means a low estimated accuracy; prices, where base and dual price are chosen again, and a budget that pays for
+no base has no row; the metric by which decisions are scored, or for which all is learnt again. Where calls
+have costs of their own, online is FrugalMCT per call, which estimates them and settles with the true ones;
+offline knows them, and in the part costs online too; a draw that the budget cannot pay for is left out.
 """
 DIFFERS = "Not in the paper, which has the theorem and no experiment on it."
 
@@ -60,6 +62,7 @@ PARTS = {
     "mix": "Mix of items",
     "prices": "Prices",
     "metric": "Metric",
+    "costs": "Costs of calls",
 }
 
 
@@ -70,9 +73,15 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 shown = without_columns("regret_low", "regret_high", "accuracy_low", "accuracy_high", "draws", "highest_cost")
 
 
-def part_of(table: pd.DataFrame, part: str, method: str = ONLINE) -> pd.DataFrame:
-    """One method's rows of a part, in the table's order."""
-    return table[(table["part"] == part) & (table["method"] == method)]
+def online_of(table: pd.DataFrame) -> pd.DataFrame:
+    """All rows but those of the offline selections."""
+    return table[table["method"] != OFFLINE]
+
+
+def part_of(table: pd.DataFrame, part: str) -> pd.DataFrame:
+    """The online rows of a part, in the table's order."""
+    online = online_of(table)
+    return online[online["part"] == part]
 
 
 def slope(rows: pd.DataFrame, column: str = "regret") -> float:
@@ -84,14 +93,29 @@ def slope(rows: pd.DataFrame, column: str = "regret") -> float:
     return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
 
 
+ROUNDING = 1e-9
+
 # ---- in words
 
 
 def reading(table: pd.DataFrame) -> list[str]:
-    online = table[table["method"] == ONLINE]
-    lines = [*_falls(online), _losses(online), *_free_models(online), *_metrics(online)]
-    over = (table["highest_cost"] > table["budget"] * (1 + 1e-9)).sum()
-    return [*lines, f"{over or 'None'} of the {len(table)} selections went over its budget in any draw."]
+    online = online_of(table)
+    return [*_falls(online), _losses(online), *_free_models(online), *_metrics(online), _overruns(table)]
+
+
+def _overruns(table: pd.DataFrame) -> str:
+    """A call of which the cost was not known may be the last: its budget is then exceeded by part of it."""
+    over = table["highest_cost"] / table["budget"] - 1
+    calls = table["method"] == PER_CALL
+    count = (over[~calls] > ROUNDING).sum()
+    line = f"{count or 'None'} of the {(~calls).sum()} selections went over its budget in any draw"
+    if not calls.any():
+        return f"{line}."
+    exceeded = (over[calls] > ROUNDING).sum() or "none"
+    return (
+        f"{line}; of the {calls.sum()} that settle with true costs {exceeded}, "
+        f"by at most {percent(max(over[calls].max(), 0.0), 2)}."
+    )
 
 
 def _falls(online: pd.DataFrame) -> Iterator[str]:
@@ -99,17 +123,18 @@ def _falls(online: pd.DataFrame) -> Iterator[str]:
         falls = {dataset: slope(own) for dataset, own in rows.groupby("dataset", sort=False)}
         known = [f"{fall:.2f} ({dataset})" for dataset, fall in falls.items() if np.isfinite(fall)]
         most = rows[rows["items"] == rows["items"].max()]
+        bound = slope(rows, "bound")
+        beside = f", where the bound has {bound:.2f}" if np.isfinite(bound) else ""
         yield (
-            f"With {setting}, regret goes as N to the power {', '.join(known) or 'of nothing lost'}, where "
-            f"the bound has {slope(rows, 'bound'):.2f}; at N = {most['items'].max():,.0f} it is at most "
-            f"{lost(most['regret'].max())}."
+            f"With {setting}, regret goes as N to the power {', '.join(known) or 'of nothing lost'}{beside}; "
+            f"at N = {most['items'].max():,.0f} it is at most {lost(most['regret'].max())}."
         )
 
 
 def _losses(online: pd.DataFrame) -> str:
     """The worst settings of the parts in which decisions could be spoilt."""
     found = []
-    for part in ("delta", "order", "mix"):
+    for part in ("delta", "order", "mix", "costs"):
         rows = online[online["part"] == part]
         if len(rows):
             worst = rows.loc[rows["regret"].idxmax()]
@@ -155,13 +180,17 @@ def lost(regret: float) -> str:
 
 @picture(TITLE, "part", "setting", "method", "items", "regret", "accuracy")
 def plot_each(table: pd.DataFrame) -> Figure:
-    """One panel per part."""
-    figure = Figure(figsize=(9, 9.5))
-    axes = figure.subplot_mosaic([["items", "delta"], ["order", "mix"], ["prices", "metric"]])
+    """One panel per part that there is."""
+    parts = [part for part in PARTS if (table["part"] == part).any()]
+    lines = (len(parts) + 1) // 2
+    figure = Figure(figsize=(9, 0.5 + 3 * lines))
+    grid = figure.subplots(lines, 2, squeeze=False).ravel()
+    axes = dict(zip(parts, grid, strict=False))
+    for axis in grid[len(parts) :]:
+        axis.set_axis_off()
     draw = {"items": _items, "delta": _delta, "order": _order}
-    for part, title in PARTS.items():
-        axis = axes[part]
-        axis.set_title(title)
+    for part, axis in axes.items():
+        axis.set_title(PARTS[part])
         draw.get(part, _dots)(axis, table[table["part"] == part])
         axis.grid(True)
     legend_below(figure, axes.values(), columns=3)
@@ -220,7 +249,7 @@ def _dots(axis: Axes, rows: pd.DataFrame) -> None:
         style: dict[str, Any] = {
             "color": look.color,
             "alpha": strength,
-            "markersize": 5 if method == ONLINE else 8,
+            "markersize": 8 if method == OFFLINE else 5,
         }
         if method == OFFLINE:
             style |= {"markerfacecolor": "none"}

@@ -170,11 +170,18 @@ def reading(table: pd.DataFrame) -> list[str]:
     lines = []
     for dataset, rows in table.groupby("dataset", sort=False):
         most = rows.loc[rows["loss"].idxmax()]
-        idle = rows.loc[~(rows["loss_high"].fillna(rows["loss"]) > 0), "service"]
+        idle = ~(rows["loss_high"].fillna(rows["loss"]) > 0)
+        open_ones = ~idle & (rows["loss_low"] <= 0)
         line = f"{dataset}: without {most['service']} {points(-most['loss'])} of accuracy, the most"
-        lines.append(
-            line + (f"; {listed(idle)} can be dropped." if len(idle) else "; all services earn their place.")
-        )
+        if idle.any():
+            line += f"; {listed(rows.loc[idle, 'service'])} can be dropped"
+        if open_ones.any():
+            line += (
+                f"; whether {listed(rows.loc[open_ones, 'service'])} can be dropped, these items do not tell"
+            )
+        if not (idle | open_ones).any():
+            line += "; all services earn their place"
+        lines.append(f"{line}.")
     return lines
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import pandas as pd
 
 from frugalmct.paper.columns import BUDGET, DATASET, REPETITION, STATUS, Column
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.wording import percent
 
 TITLE = "Do the solvers agree?"
 SECTION = "solvers"
 NEEDS = ("studies/solver_agreement",)
+OF = (LABELS, CALLS)
 COLUMNS = (
     DATASET, REPETITION, BUDGET,
     Column("solver", "the exact method, or a general solver on what fixing leaves", "text"),
@@ -24,7 +25,8 @@ COLUMNS = (
 CAPTION = """
 The offline problem of every budget, in the first repetition, by three solvers: they must agree.
 difference is to the exact method's mean estimated accuracy; proven says whether the solver proved its
-answer to be the best, status how it ended. A solver not done in its time has time_limit and no numbers:
+answer to be the best, status how it ended. Where calls have costs of their own, the problem has what each
+is expected to cost. A solver not done in its time has time_limit and no numbers:
 how far it came differs from run to run.
 """
 DIFFERS = "Not in the paper: every offline problem of the first repetition is solved by several solvers."

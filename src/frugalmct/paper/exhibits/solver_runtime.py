@@ -11,13 +11,14 @@ from matplotlib.ticker import NullLocator
 
 from frugalmct.errors import listed
 from frugalmct.paper.columns import BUDGET, COST, DATA, DATASET, STATUS, Column
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.plotting import INK, legend_below, picture, plain_log, title_of
 from frugalmct.paper.wording import without_columns
 
 TITLE = "Time to choose"
 SECTION = "solvers"
 NEEDS = ("studies/solver_runtime",)
+OF = (LABELS, CALLS)
 COLUMNS = (
     Column("solver", "Algorithm 1 (online), the exact method, or a general solver", "text"),
     DATASET,
@@ -41,7 +42,8 @@ CAPTION = """
 The paper's runtime of the selector against ILP solvers, at growing numbers of items, both scales
 logarithmic. Accuracies, bounds and gaps are those of the estimates, which all solvers maximise. Hollow
 marks are runs stopped by the time limit before the proof, with the gap in points of accuracy that was
-left; a solver that was stopped is not tried on more items.
+left; a solver that was stopped is not tried on more items. Where calls have costs of their own, all solvers
+have what each call is expected to cost.
 """
 DIFFERS = (
     "The paper times its selector against CBC, MOSEK and GUROBI at one size; here free solvers at "

@@ -100,8 +100,8 @@ def reading(table: pd.DataFrame) -> list[str]:
         lead = (means[method] - means[other]).dropna()
         if len(lead):
             lines.append(
-                f"Against {name_of(other)} {name_of(method)} is {points(lead.mean())} on average over "
-                f"budgets, between {points(lead.min())} and {points(lead.max())}."
+                f"{name_of(method)} against {name_of(other)}: {points(lead.mean())} on average over budgets, "
+                f"between {points(lead.min())} and {points(lead.max())}."
             )
     return lines
 
@@ -135,8 +135,10 @@ SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @picture(HEADLINE, "dataset", "method", "accuracy", "cost")
 def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
-    """One panel per dataset; costs in its unit."""
+    """One panel per dataset, costs in its unit; a single one is drawn large."""
     datasets = list(table["dataset"].unique())
+    if len(datasets) == 1:
+        return _large(table, units)
     rows, columns = grid_shape(len(datasets))
     figure = Figure(figsize=(3.15 * columns + 0.3, 2.55 * rows + 0.9))
     axes = panels(figure, len(datasets))
@@ -158,6 +160,10 @@ def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
 @picture(HEADLINE, "dataset", "method", "accuracy", "cost")
 def plot_each(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
     """One dataset, larger, with the votes beside the curves."""
+    return _large(table, units)
+
+
+def _large(table: pd.DataFrame, units: Mapping[str, str] | None) -> Figure:
     figure = Figure(figsize=(6.4, 4.6))
     axis = figure.subplots()
     _panel(axis, table, small=False)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import ACCURACY, BUDGET, COST, DATA, DATASET, REPETITION, Column
-from frugalmct.paper.exhibit import Inputs
+from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import with_intervals
 from frugalmct.paper.looks import look_of
 from frugalmct.paper.names import ONLINE
@@ -19,6 +19,7 @@ from frugalmct.paper.wording import percent
 TITLE = "Accuracy and training size"
 SECTION = "paper"
 NEEDS = ("studies/training_size",)
+OF = (LABELS, CALLS)
 COLUMNS = (
     DATASET, BUDGET, REPETITION, Column("train_items", "how many items were learnt from"),
     ACCURACY, COST, DATA,
@@ -26,7 +27,8 @@ COLUMNS = (
 CAPTION = """
 The paper's figure of test accuracy against the number of training items, at its budgets of 6, 15 and 3:
 everything is learnt again from the first few of the training items in a random order, and tested on the
-same test items. With 95 % bands over repetitions.
+same test items. Where calls have costs of their own, those who are asked first stay the same. With 95 %
+bands over repetitions.
 """
 DIFFERS = "Everything is learnt again from each part of the training items, the combiners too."
 

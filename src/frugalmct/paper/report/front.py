@@ -16,7 +16,7 @@ from frugalmct.paper.names import ONLINE, PER_CALL, PLUS
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.html import Html, gap, image, section, tag
 from frugalmct.paper.report.run import Run
-from frugalmct.paper.wording import percent
+from frugalmct.paper.wording import counted, percent
 from frugalmct.suspicions import FEWEST_TEST_ITEMS
 
 NEEDED = {"dataset", "method", "budget", "repetition", "accuracy", "cost"}
@@ -146,13 +146,8 @@ def _how_sure(run: Run, results: DatasetResults, tested: int | None) -> str:
     on = "" if tested is None else f" on {tested:,} items that nothing was learnt from"
     return (
         f"{services}. Measured{on}, in {len(results.repetitions)} random splits; intervals are 95 %, over "
-        f"the splits. {_unit(run, results.dataset)}"
+        f"the splits. Costs are in {run.unit(results.dataset)}."
     )
-
-
-def _unit(run: Run, dataset: str) -> str:
-    unit = run.settings.get("datasets", {}).get(dataset, {}).get("unit")
-    return f"Costs are in {unit}." if unit else "Costs are in USD per 10,000 items."
 
 
 def _own_cards(answer: Answer, block: Mapping[str, Any]) -> Iterator[Card]:
@@ -178,7 +173,7 @@ def _items(block: Mapping[str, Any]) -> int | None:
 
 def _of_unit(block: Mapping[str, Any]) -> str:
     items = _items(block)
-    return f" per {items:,} items" if items else f" per item, in {block['unit']}"
+    return f" per {counted(items, 'item')}" if items else f" per item, in {block['unit']}"
 
 
 def _per_month(saved: float, block: Mapping[str, Any]) -> str:

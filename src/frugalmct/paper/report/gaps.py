@@ -8,7 +8,7 @@ import pandas as pd
 from frugalmct.errors import listed
 from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.printed import printed, printed_of, shows_labels
-from frugalmct.paper.studies.registry import STUDIES
+from frugalmct.paper.studies.registry import CALL_STUDIES, STUDIES
 from frugalmct.paper.studies.scope import ALL, LIGHT
 
 NOT_MADE = "it was not made in this run"
@@ -72,11 +72,13 @@ def _not_asked(datasets: list[str], settings: Mapping[str, Any]) -> Iterator[str
     """The studies that are made of a dataset of one's own only when it asks for them."""
     for name in datasets:
         block = settings.get("datasets", {}).get(name, {})
-        asked = None if block.get("per_call") else block.get("studies")
+        asked = block.get("studies")
         if asked is None or printed_of(name) or ALL in asked:
             continue
-        left = [study for study in STUDIES if study not in (*asked, *LIGHT)]
-        yield f"{name}: not asked for, and not made: {listed(left)}; add `studies: [{ALL}]` to its block."
+        offered = CALL_STUDIES if block.get("per_call") else STUDIES
+        left = [study for study in offered if study not in (*asked, *LIGHT)]
+        if left:
+            yield f"{name}: not asked for, and not made: {listed(left)}; add `studies: [{ALL}]` to its block."
 
 
 def _of_table(name: str, content: pd.DataFrame) -> Iterator[str]:

@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 
 from frugalmct.files import write_text
+from frugalmct.paper.columns import in_units
 from frugalmct.paper.exhibit import SECTIONS, Exhibit
 from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.times import job_times, rule_times
@@ -216,7 +217,7 @@ def _exhibit_parts(run: Run, exhibit: Exhibit) -> Iterator[Html]:
         yield _figure(run, exhibit, name, lines)
     if not whole and not each and (exhibit.plot or exhibit.plot_each):
         yield gap("The figure", run.why_missing(exhibit.name))
-    if whole and each:
+    if whole and len(each) > 1:
         pictures = [_figure(run, exhibit, name, []) for name in each]
         yield tag("details", tag("summary", f"One figure per dataset ({len(each)})"), *pictures)
     yield _table(run, exhibit)
@@ -248,7 +249,8 @@ def _table(run: Run, exhibit: Exhibit) -> Html:
         content = exhibit.shown(content)
     if exhibit.name == CLAIMS and set(content) >= NEEDED:
         return claims_table(content, exhibit.title)
-    return table(content, exhibit.title, exhibit.column)
+    units = {run.unit(dataset) for dataset in content["dataset"]} if "dataset" in content else set()
+    return table(content, exhibit.title, lambda name: in_units(exhibit.column(name), units))
 
 
 # ---- provenance

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from frugalmct.errors import FrugalError, listed
+from frugalmct.paper.columns import USUAL_UNIT
 from frugalmct.paper.exhibit import load_exhibit
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.beside import dropped_services
@@ -89,6 +90,10 @@ class Run:
         if simulated:
             return " Simulated data" + (f": {listed(simulated)}." if len(simulated) < len(shown) else ".")
         return " Real data." if shown and set(shown) <= set(self.of_kind("release")) else ""
+
+    def unit(self, dataset: str) -> str:
+        """What its costs and budgets are in."""
+        return self.settings.get("datasets", {}).get(dataset, {}).get("unit") or USUAL_UNIT
 
     def test_items(self, dataset: str) -> int | None:
         """How many items nothing is learnt from; None if that is not known."""

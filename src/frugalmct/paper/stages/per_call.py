@@ -45,16 +45,13 @@ def settings_of(dataset: str, repetition: int, seed: int, threads: int = 1) -> d
     return {"seed": small_seed(seed, dataset, repetition), "jobs": threads}
 
 
-def sweep_per_call(
-    train: Market,
-    test: Market,
-    budgets: Sequence[float],
-    base: Base,
-    settings: Mapping[str, Any],
-    repetition: int,
-) -> pd.DataFrame:
+def fit_per_call(train: Market, budgets: Sequence[float], base: Base, settings: Mapping[str, Any]) -> Fitted:
+    """Our method, learnt from training items."""
+    return fitted(train, budgets, base, per_call_learning(train, **settings))
+
+
+def sweep_per_call(found: Fitted, test: Market, repetition: int) -> pd.DataFrame:
     """One row per budget with all services, and one with each service left out."""
-    found = fitted(train, budgets, base, per_call_learning(train, **settings))
     strategy = PerCallStrategy(found.parts())
     rows = [*_rows(strategy, test), *LeftOut(found, test).rows()]
     head = {"dataset": test.name, "repetition": repetition}

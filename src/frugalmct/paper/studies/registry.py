@@ -12,3 +12,6 @@ STUDIES = (
     "training_size",
     "worked_examples",
 )
+
+# Of these there is one in `calls` too, for datasets whose calls have costs of their own.
+CALL_STUDIES = ("robustness", "solver_agreement", "solver_runtime", "training_size")

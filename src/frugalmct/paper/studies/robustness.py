@@ -243,10 +243,10 @@ def _rows(
         "bound": bound,
     }  # fmt: skip
     for method, outcomes in ((ONLINE, online), (OFFLINE, offline)):
-        yield {**shared, "method": method, **_summary(outcomes, offline)}
+        yield {**shared, "method": method, **summary(outcomes, offline)}
 
 
-def _summary(outcomes: Sequence[Outcome], offline: Sequence[Outcome]) -> Mapping[str, Any]:
+def summary(outcomes: Sequence[Outcome], offline: Sequence[Outcome]) -> Mapping[str, Any]:
     """Means over the draws, and where 95 % of the draws lie."""
     estimated, accuracy, cost = np.array([(o.estimated, o.accuracy, o.cost) for o in outcomes]).T
     regret = np.array([o.estimated for o in offline]) - estimated

@@ -1,6 +1,6 @@
 """The offline problem of every budget by several solvers, which must agree."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ import pandas as pd
 from frugalmct.errors import FrugalError
 from frugalmct.paper.studies.case import Case
 from frugalmct.paper.studies.guarded import GRACE, OutOfTime, guarded
-from frugalmct.select import Problem, solve
+from frugalmct.paper.studies.offline import Items
+from frugalmct.select import solve
 
 NEEDS = ("plans", "estimates")
 SETTINGS = ("time_limit",)
@@ -22,28 +23,33 @@ COLUMNS = [
 
 def run(case: Case, solvers: Sequence[str] = CHECKED_SOLVERS) -> pd.DataFrame:
     """One row per budget and solver; `difference` is to the first of them."""
+    offline = [(plan.budget, case.estimates.by_base[plan.base].test) for plan in case.plans]
+    rows = agreement(offline, solvers, case.settings["time_limit"])
+    return rows.assign(dataset=case.dataset, repetition=case.repetition)
+
+
+def agreement(
+    offline: Iterable[tuple[float, Items]], solvers: Sequence[str], time_limit: float
+) -> pd.DataFrame:
+    """offline: budgets, and the items to choose for."""
     rows = []
-    for plan in case.plans:
-        problem = case.estimates.by_base[plan.base].test.problem(plan.budget)
-        solved = [_solved(problem, solver, case.settings["time_limit"]) for solver in solvers]
+    for budget, items in offline:
+        solved = [_solved(items, budget, solver, time_limit) for solver in solvers]
         for row in solved:
             # Rounded, because the last bits of a mean depend on the order of its sum.
             difference = round(row["accuracy"] - solved[0]["accuracy"], 12) + 0.0
-            rows.append(
-                {"dataset": case.dataset, "repetition": case.repetition, "budget": plan.budget}
-                | row
-                | {"difference": difference}
-            )
+            rows.append({"budget": budget, **row, "difference": difference})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _solved(problem: Problem, solver: str, time_limit: float) -> dict[str, Any]:
+def _solved(items: Items, budget: float, solver: str, time_limit: float) -> dict[str, Any]:
     """What a solver reached; nothing but its status where it failed or was stopped.
 
     How far a stopped solver came differs from run to run; the solver study is where that is looked at.
     """
     nothing = {"solver": solver, "accuracy": np.nan, "bound": np.nan, "proven": False}
     try:
+        problem = items.problem(budget)
         solution = guarded(lambda: None, lambda: solve(problem, solver, time_limit), GRACE * time_limit)
     except OutOfTime:
         return nothing | {"status": "time_limit"}

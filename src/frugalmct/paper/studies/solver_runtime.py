@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from frugalmct.paper.stages.estimate import BaseEstimates
 from frugalmct.paper.studies.case import Case
 from frugalmct.paper.studies.guarded import GRACE, OutOfTime, guarded
-from frugalmct.plans import Plan
+from frugalmct.paper.studies.offline import BothParts, Spent
 from frugalmct.select import OnlineSelector, Problem, available_methods, solve
 from frugalmct.select.methods import PACKAGES
 
@@ -41,7 +40,7 @@ def run(case: Case) -> pd.DataFrame:
     return table.assign(dataset=case.dataset, data=case.market.data)
 
 
-def solver_study(own: BaseEstimates, plan: Plan, sizes: Sequence[int], time_limit: float) -> pd.DataFrame:
+def solver_study(own: BothParts, plan: Spent, sizes: Sequence[int], time_limit: float) -> pd.DataFrame:
     """accuracy, bound and gap (their difference) are means of the estimates, which is what is maximised.
 
     shortfall is against the best of all solvers on the same items. A solver that fails has a row saying so.
@@ -77,11 +76,11 @@ def _not_tried(solver: str, items: int, too_many: int) -> dict[str, Any]:
     }
 
 
-def _attempt(solver: str, own: BaseEstimates, plan: Plan, items: int, time_limit: float) -> dict[str, Any]:
+def _attempt(solver: str, own: BothParts, plan: Spent, items: int, time_limit: float) -> dict[str, Any]:
     row = {"solver": solver, "items": items, "version": solver_version(solver)}
-    first = own.test.rows(range(items))
-    problem = first.problem(plan.budget)
     try:
+        first = own.test.rows(np.arange(items))
+        problem = first.problem(plan.budget)
         if solver == ONLINE:
             found, choices = _run_online(problem, own.train.dual_price(plan.budget, plan.delta))
         else:
@@ -104,7 +103,7 @@ def _run_online(problem: Problem, dual_price: float) -> Found:
 
 def _run_method(problem: Problem, method: str, time_limit: float) -> Found:
     """In a process of its own: memory is given back, and the limit holds."""
-    few = Problem(problem.accuracy[:WARM_UP_ITEMS], problem.costs, problem.base, problem.budget)
+    few = _few(problem)
 
     def warm_up() -> None:  # what it takes to load a solver's libraries is not its runtime
         solve(few, method, time_limit)
@@ -120,9 +119,19 @@ def _run_method(problem: Problem, method: str, time_limit: float) -> Found:
     return {name: getattr(solution, name) for name in names}, solution.choices
 
 
+def _few(problem: Problem) -> Problem:
+    """Of the first items; where they have costs of their own with money enough for all services."""
+    accuracy, costs, budget = problem.accuracy[:WARM_UP_ITEMS], problem.costs, problem.budget
+    if costs.ndim == 2:
+        costs = costs[:WARM_UP_ITEMS]
+        budget = float(costs.sum(axis=1).max())
+    return Problem(accuracy, costs, problem.base, budget)
+
+
 def _nothing_found(problem: Problem, seconds: float) -> Found:
-    """As `solve` has it for a solver without a solution: the base alone, and the bound of the relaxation."""
-    choices = np.full(problem.items, problem.base)
+    """As `solve` has it for a solver without a solution: the base alone, or without one the cheapest service,
+    and the bound of the relaxation."""
+    choices = problem.cheapest
     return _described(problem, choices, seconds, solve(problem, "lp").bound, "no_solution"), choices
 
 

@@ -63,3 +63,17 @@ def test_fairer_forms_are_in_the_table_and_not_in_the_figure():
     assert found.loc["frugalml_combined", "budget"] == 6
     paper = table[table["method"].isin(list(ENSEMBLES))]
     assert words(plot(table)) == words(plot(paper))
+
+
+def test_the_axis_of_costs_is_in_the_datasets_unit():
+    rows = [
+        made for name in ("own", "COCO") for made in (*singles(dataset=name), *online((6, 0.6), dataset=name))
+    ]
+    table, units = ensembles(long_table(*rows), ["own", "COCO"]), {"own": "EUR per 1,000 items"}
+
+    def cost_axis(shown):
+        return plot(shown, units=units).axes[1].get_xlabel()
+
+    assert cost_axis(table[table["dataset"] == "own"]) == "cost (EUR per 1,000 items)"
+    assert cost_axis(table[table["dataset"] == "COCO"]) == "cost (USD per 10,000 items)"
+    assert cost_axis(table) == "mean cost of an item, in the unit of its data"

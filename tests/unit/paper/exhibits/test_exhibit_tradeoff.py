@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from drawings import drawn_text, texts
+from drawings import drawn_text, texts, words
 from long_tables import long_table, row
 from made_up_tables import PAPER_DATASETS, made_up_tables
 
@@ -79,3 +79,9 @@ def test_costs_are_in_the_unit_of_the_dataset(tmp_path):
     draw(load_exhibit("tradeoff"), [table], files, units)
     said = ["USD per 1,000 calls" in texts(Path(file)) for file in files]
     assert said == [False, True]
+
+
+def test_a_dataset_alone_is_drawn_large():
+    rows = rows_of(made_up_tables()["tradeoff"], "COCO")
+    alone, large = plot(rows), plot_each(rows)
+    assert words(alone) == words(large) and (alone.get_size_inches() == large.get_size_inches()).all()

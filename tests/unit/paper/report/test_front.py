@@ -97,7 +97,7 @@ def test_both_arms_stand_beside_the_paper():
     ("unit", "words"),
     [
         ("USD per 1,000 prompts", "saved per 1,000 items, 580 a month for 40,000 items"),
-        ("EUR per 1 call", "saved per 1 items, 580,000 a month for 40,000 items"),
+        ("EUR per 1 call", "saved per 1 item, 580,000 a month for 40,000 items"),
         ("the unit of the recorded costs", "saved per item, in the unit of the recorded costs"),
     ],
 )

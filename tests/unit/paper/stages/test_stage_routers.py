@@ -10,7 +10,7 @@ from per_call_markets import FAST, prompts, voters
 from frugalmct import Strategy
 from frugalmct.market import Extras, QualityMarket
 from frugalmct.paper.names import CLUSTERS, NEAREST, ORACLE, PER_CALL, RANDOM_MIX, THRESHOLD, WITHOUT
-from frugalmct.paper.stages.per_call import default_budgets, sweep_per_call
+from frugalmct.paper.stages.per_call import default_budgets, fit_per_call, sweep_per_call
 from frugalmct.paper.stages.routers import TOO_LITTLE, Field, oracle, sweep_routers
 
 SETTINGS = {"seed": 1, "options": FAST}
@@ -91,7 +91,7 @@ def test_the_oracle_is_the_best_of_all_choices():
 def test_our_method_is_what_the_library_fits_and_is_tried_without_each_service(market):
     train, test = market(150, 1), market(80, 2)
     budgets = [1.0, 2.0]
-    table = sweep_per_call(train, test, budgets, "auto", SETTINGS, 3)
+    table = sweep_per_call(fit_per_call(train, budgets, "auto", SETTINGS), test, 3)
     strategy = Strategy.fit(train, budgets, method="per_call", **SETTINGS)
     ours = table[table["method"] == PER_CALL]
     for row, budget in zip(ours.itertuples(), budgets, strict=True):

@@ -5,7 +5,7 @@ from frugalmct.paper.config import validate
 from frugalmct.paper.config.schema import schema
 from frugalmct.paper.studies.registry import STUDIES
 from frugalmct.paper.studies.scope import LIGHT as LIGHT_STUDIES
-from frugalmct.paper.studies.scope import studied, studied_budgets
+from frugalmct.paper.studies.scope import studied, studied_budgets, studied_calls
 
 OWN = {"prices": {"free": 0.01, "fair": 5.0}, "base": "auto", "budgets": [0.01, 2.0, 4.0]}
 COCO = {"prices": {"SSD": 0.01, "Microsoft": 10.0}, "base": "SSD", "budgets": [0.01, 6.0]}
@@ -50,6 +50,22 @@ def test_what_a_light_study_looks_at(only, expected):
 def test_other_studies_of_own_datasets_are_asked_for(only, asked, expected):
     given = settings(only, PASCAL=OWN, COCO=COCO, mine=OWN | {"studies": asked})
     assert studied(STUDY, given, {"COCO": 6, "MTWI": 15}) == expected
+
+
+@pytest.mark.parametrize(
+    ("study", "asked", "expected"),
+    [
+        (STUDY, [], []),
+        (STUDY, [STUDY], ["calls"]),
+        (STUDY, ["all"], ["calls"]),
+        (STUDY, ["robustness"], []),
+        ("ablation", ["all"], []),
+    ],
+)
+def test_studies_of_calls_are_asked_for_and_made_where_they_apply(study, asked, expected):
+    given = settings([], COCO=COCO, calls={"per_call": True, "studies": asked, "budgets": [], "prices": {}})
+    assert studied_calls(study, given) == expected
+    assert studied(study, given, {"calls": None}) == {"COCO": 6.0}, "a way of its own"
 
 
 def test_every_study_can_be_asked_for():
