@@ -66,7 +66,7 @@ def selector_of(
 class Part(NamedTuple):
     """Some of the items, and the plan that they follow."""
 
-    rows: NDArray[np.int64]
+    rows: Rows
     plan: CascadePlan
     selector: CascadeSelector
 
