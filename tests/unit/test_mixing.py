@@ -10,6 +10,8 @@ import pytest
 
 from frugalmct import Strategy
 from frugalmct.cascade import joined
+from frugalmct.cli import main
+from frugalmct.cli.explain import explained
 from frugalmct.errors import FrugalError
 from frugalmct.live import Budget, Router
 from frugalmct.market import LabelMarket
@@ -244,3 +246,30 @@ def test_a_mixture_in_a_file_is_checked(strategy, tmp_path):
     ):
         with pytest.raises(FrugalError, match=sentence):
             Strategy.load(change(**changes))
+
+
+def test_an_item_is_explained_by_the_plan_that_it_is_drawn_for(strategy):
+    draws = {str(n): strategy.plan(5.5).follows_other(strategy.made.seed, str(n)) for n in range(40)}
+    assert 10 <= sum(draws.values()) <= 30
+    for name, drawn in draws.items():
+        answers = {"coin": [["yes", 1.0]], "expert": [["no", 1.0]]}
+        found = explained(strategy, {"id": name, "predictions": answers}, 5.5)
+        assert found["base"] == ("expert" if drawn else "coin")
+
+
+def test_train_says_what_mixtures_and_pairs_are_worth(tmp_path, capsys):
+    lines = []
+    market = two_services(600)
+    for row, name in enumerate(market.items):
+        said = {
+            s: [[str(market.labels[m.indices[row]]), 1.0]] for s, m in zip(PRICES, market.scores, strict=True)
+        }
+        true = [str(market.labels[market.truth.indices[row]])]
+        lines.append(json.dumps({"id": str(name), "truth": true, "predictions": said}))
+    (tmp_path / "d.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    command = ["train", str(tmp_path / "d.jsonl"), "--prices", "coin=1", "expert=10", "--predictor", "mean"]
+    assert main([*command, "--budget", "5.5", "-o", str(tmp_path / "s.npz")]) == 0
+    out = capsys.readouterr().out
+    assert "coin 50%, expert 50%" in out and "Points more than with one service first" in out
+    assert main([*command, "--budget", "10", "-o", str(tmp_path / "s.npz")]) == 0
+    assert "no mixture of two plans did better by more than noise" in capsys.readouterr().out
