@@ -7,6 +7,7 @@ these services gave it, and what the labels beside it tell. Kept is the set that
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,34 +71,26 @@ class LearnedCombiner:
         """
         check_labels_per_item(labels_per_item)
         candidates = Candidates.of(answers)
-        is_true = candidates.members(truth)
         fold, folds = folds_of(candidates.items, seed)
-        records = Records.of(candidates, is_true, fold, folds)
+        records = Records.of(candidates, candidates.members(truth), fold, folds)
         sample = _sample(candidates, small_seed(seed, COMBINER))
-        looked_at = np.arange(candidates.items)
+        looked_at = wanted = np.arange(candidates.items)
         if judged is not None:
             looked_at = np.union1d(judged, sample)
-            candidates = Candidates.of([take_rows(own, looked_at) for own in answers])
+            wanted = np.searchsorted(looked_at, judged)
             truth = take_rows(truth, looked_at)
-            is_true = candidates.members(truth)
-        learning = _Learning(candidates, is_true, records, fold[looked_at], np.isin(looked_at, sample))
+            candidates = Candidates.of([take_rows(own, looked_at) for own in answers])
+        learning = _Learning(candidates, truth, records, fold[looked_at], np.isin(looked_at, sample))
         likely, trees = learning.learn(folds, small_seed(seed, COMBINER), jobs)
-        true_sizes, ranked = set_sizes(truth), Ranked.of(candidates, likely)
-
-        def accuracy(rule: KeptSet) -> NDArray[np.float64]:
-            return _accuracy(candidates, rule.keep(ranked), is_true, true_sizes, metric)
-
-        rule = best_rule(metric, labels_per_item, lambda rule: float(accuracy(rule).mean()))
-        everything = np.ones(len(candidates), dtype=bool)
-        wanted = slice(None) if judged is None else np.searchsorted(looked_at, judged)
+        rule, reached = learning.best_rule(likely, metric, labels_per_item)
         return cls(
             len(answers),
             records.summed(),
             trees,
             rule,
             fold=fold[looked_at][wanted],
-            out_of_fold=accuracy(rule)[wanted],
-            likely=candidates.matrix(likely, everything)[wanted],
+            out_of_fold=reached[wanted],
+            likely=candidates.matrix(likely, np.ones(len(candidates), dtype=bool))[wanted],
         )
 
     def probabilities(self, answers: Sequence[csr_matrix]) -> csr_matrix:
@@ -172,10 +165,26 @@ class _Learning:
     """What trees learn from; fold, sampled: (items,), whether trees are grown on an item."""
 
     candidates: Candidates
-    is_true: NDArray[np.bool_]
+    truth: csr_matrix
     records: Records
     fold: NDArray[np.int64]
     sampled: NDArray[np.bool_]
+
+    @cached_property
+    def is_true(self) -> NDArray[np.bool_]:
+        return self.candidates.members(self.truth)
+
+    def best_rule(
+        self, likely: NDArray[np.float64], metric: str, labels_per_item: int | None
+    ) -> tuple[KeptSet, NDArray[np.float64]]:
+        """The rule of the highest mean accuracy, and the (items,) accuracies."""
+        true_sizes, ranked = set_sizes(self.truth), Ranked.of(self.candidates, likely)
+
+        def accuracy(rule: KeptSet) -> NDArray[np.float64]:
+            return _accuracy(self.candidates, rule.keep(ranked), self.is_true, true_sizes, metric)
+
+        rule = best_rule(metric, labels_per_item, lambda rule: float(accuracy(rule).mean()))
+        return rule, accuracy(rule)
 
     def learn(self, folds: int, seed: int, jobs: int) -> tuple[NDArray[np.float64], BoostedTrees]:
         """Out-of-fold probabilities of the candidates, and the trees of all items."""
