@@ -217,7 +217,7 @@ def _exhibit_parts(run: Run, exhibit: Exhibit) -> Iterator[Html]:
         yield _figure(run, exhibit, name, lines)
     if not whole and not each and (exhibit.plot or exhibit.plot_each):
         yield gap("The figure", run.why_missing(exhibit.name))
-    if whole and len(each) > 1:
+    if whole and each:
         pictures = [_figure(run, exhibit, name, []) for name in each]
         yield tag("details", tag("summary", f"One figure per dataset ({len(each)})"), *pictures)
     yield _table(run, exhibit)
