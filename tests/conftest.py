@@ -20,6 +20,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "OneRunEach 
     return OneRunEach(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
+# The tests of exhibits that share what a run in one process made.
+OF_A_RUN = ("test_a_study_says", "test_it_builds_exactly", "test_it_is_made_from")
+
+
 class OneRunEach(LoadScopeScheduling):
     """What shares a small run of the workflow, or a database server, goes to one worker, which makes it once.
 
@@ -29,5 +33,7 @@ class OneRunEach(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith("tests/e2e/"):
             return "small run"
+        if any(f"test_exhibits.py::{name}" in nodeid for name in OF_A_RUN):
+            return "exhibits of a run"
         live = nodeid.startswith("tests/unit/live/")
         return "ledgers" if live and ("/test_ledger" in nodeid or "[postgresql" in nodeid) else nodeid

@@ -39,6 +39,7 @@ def test_a_config_file_that_is_no_yaml_is_told_with_its_line(untouched):
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_mistake_in_the_data_is_told_on_the_console_and_traced_in_the_log(finished):
     broken = finished.beside("broken")
     with (broken.folder / "own.jsonl").open("a", encoding="utf-8") as handle:

@@ -127,6 +127,7 @@ def test_figures_of_a_dataset_that_is_gone_do_not_lie_beside_fresh_ones(copied):
     )
 
 
+@pytest.mark.slow
 def test_the_report_has_the_times_of_all_jobs_of_the_run(finished):
     """Counted in the folder of the whole run, where nothing of another run can be."""
     results = finished.folder / "results"

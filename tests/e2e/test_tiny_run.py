@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 # One worker does all that share the run.
-pytestmark = pytest.mark.xdist_group("tiny run")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("tiny run")]
 DATASETS = ["PASCAL", "MTWI", "ZHNER", "own"]
 
 
@@ -147,7 +147,6 @@ def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in finished.run()
 
 
-@pytest.mark.slow
 def test_markets_made_again_on_one_core_have_the_same_bytes(finished):
     again = finished.beside("again")
     again.run("--", "markets", cores=1)
@@ -155,7 +154,6 @@ def test_markets_made_again_on_one_core_have_the_same_bytes(finished):
     assert len(made) >= 4 + 8 + 4 and made.items() <= finished.fingerprints().items()
 
 
-@pytest.mark.slow
 def test_another_run_on_one_core_gives_the_same_bytes(finished):
     alone = finished.beside("alone")
     alone.run(cores=1)
@@ -168,7 +166,6 @@ def test_editing_a_block_re_runs_its_dataset_only(finished):
     assert of_datasets == {"Market of MTWI", "Split 0 of MTWI", "Split 1 of MTWI"}
 
 
-@pytest.mark.slow
 def test_more_repetitions_only_add_theirs(finished):
     jobs = finished.planned("repeats: 3")
     assert {f"Split 2 of {name}" for name in DATASETS} <= jobs
@@ -176,9 +173,7 @@ def test_more_repetitions_only_add_theirs(finished):
     assert not any(job.startswith(earlier) or job.endswith(("repetition 0", "repetition 1")) for job in jobs)
 
 
-@pytest.mark.parametrize(
-    "target", ["tables", pytest.param("results/tables/cost_savings.csv", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("target", ["tables", "results/tables/cost_savings.csv"])
 def test_a_dataset_more_makes_the_tables_behind_a_table_again(finished, target):
     output = finished.run("--dry-run", "--", target, config="only: [PASCAL, MTWI, ZHNER, own, CONLL]")
     assert {"Market of CONLL", "Exhibit tradeoff", "Exhibit cost savings"} <= set(
@@ -186,7 +181,6 @@ def test_a_dataset_more_makes_the_tables_behind_a_table_again(finished, target):
     )
 
 
-@pytest.mark.slow
 def test_another_predictor_re_runs_no_market(finished):
     jobs = finished.planned("predictor: mean")
     assert "Estimates of PASCAL, repetition 0" in jobs
@@ -206,7 +200,6 @@ def test_editing_own_data_re_runs_what_is_made_of_it(finished):
     assert not any(name in job for job in learnt for name in DATASETS[:3])
 
 
-@pytest.mark.slow
 def test_editing_a_module_re_runs_what_depends_on_it(edited):
     def planned_after_edit(*modules: str) -> set[str]:
         files = [edited.root / "src" / "frugalmct" / module for module in modules]

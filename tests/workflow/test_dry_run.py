@@ -42,10 +42,18 @@ def test_default_run_has_nine_markets_and_five_splits_of_each(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--config", "only=[PASCAL]", "--", "markets"), {"split_market": 5, "combine_answers": 0}),
+        pytest.param(
+            ("--config", "only=[PASCAL]", "--", "markets"),
+            {"split_market": 5, "combine_answers": 0},
+            marks=pytest.mark.slow,
+        ),
         (("--config", "only=[PASCAL]", "--", "selections"), {"select_services": 5, "write_report": 0}),
         (("--config", "only=[COCO]", "repeats=1", "--", "figures"), {"make_market": 1, "write_report": 0}),
-        (("--", "results/figures/label_distribution/COCO.png"), {"exhibit_label_distribution": 1}),
+        pytest.param(
+            ("--", "results/figures/label_distribution/COCO.png"),
+            {"exhibit_label_distribution": 1},
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["markets", "selections", "figures", "a figure by name"],
 )
