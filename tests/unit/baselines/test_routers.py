@@ -94,9 +94,9 @@ def test_clusters_that_are_far_apart_are_found():
 def test_of_training_items_a_cluster_knows_the_others_alone():
     table, accuracy, costs = outcomes(200)
     model = ClusterMeans(table, accuracy, costs)
-    dearer = costs.copy()
-    dearer[7] += 1  # clusters go by accuracy, and stay as they are
-    again = ClusterMeans(table, accuracy, dearer)
+    more_expensive = costs.copy()
+    more_expensive[7] += 1  # clusters go by accuracy, and stay as they are
+    again = ClusterMeans(table, accuracy, more_expensive)
     assert again.known.costs[7] == pytest.approx(model.known.costs[7])
     assert not np.allclose(again.known.costs, model.known.costs), "the others have learnt from it"
     assert model.error == pytest.approx(((model.known.accuracy - accuracy) ** 2).mean())
