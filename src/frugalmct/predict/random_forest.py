@@ -130,12 +130,12 @@ class _Training:
         The mean of m trees errs by A + B / m. One tree errs by A + B, which with the error of the m at hand
         gives A and B. Without this, few trees would favour large leaves, whose B is small.
         """
-        counts, sums, squares = self.grow(PILOT_TREES, leaf, "pilot").out_of_bag_sums()
+        counts, sums, squares = self.grow(PILOT_TREES, leaf, "pilot").out_of_bag_errors()
         several = counts > 1
         if not several.any():
             return 0.0
         counts = counts[several, None]
-        of_mean = (sums[several] / counts - self.accuracy[several]) ** 2
+        of_mean = (sums[several] / counts) ** 2
         of_one = squares[several] / counts
         lasting = (counts * of_mean - of_one) / (counts - 1)
         return float(np.mean(lasting + (of_one - lasting) / self.options.trees))
@@ -153,26 +153,33 @@ class _Grown:
 
     def out_of_bag(self) -> Estimates:
         """Each item's mean over the trees that did not see it; the mean accuracy if all did."""
-        counts, sums, _ = self.out_of_bag_sums()
+        counts, sums = np.zeros(len(self.accuracy), dtype=np.int64), np.zeros_like(self.accuracy)
+        for seen, estimates in self._estimates():
+            counts += ~seen
+            estimates[seen] = 0
+            sums += estimates
         mean = np.broadcast_to(self.accuracy.mean(axis=0), sums.shape).copy()
         return np.divide(sums, counts[:, None], out=mean, where=counts[:, None] > 0)
 
-    def out_of_bag_sums(self) -> tuple[NDArray[np.int64], Estimates, Estimates]:
-        """How many trees did not see each item; the sum of their estimates, and of their squared errors."""
+    def out_of_bag_errors(self) -> tuple[NDArray[np.int64], Estimates, Estimates]:
+        """How many trees did not see each item; the sum of their errors, and of their squares."""
         counts = np.zeros(len(self.accuracy), dtype=np.int64)
         sums, squares = np.zeros_like(self.accuracy), np.zeros_like(self.accuracy)
-        for rows, estimates in self._unseen():
-            counts[rows] += 1
-            sums[rows] += estimates
-            squares[rows] += (estimates - self.accuracy[rows]) ** 2
+        for seen, errors in self._estimates():
+            counts += ~seen
+            errors -= self.accuracy
+            errors[seen] = 0
+            sums += errors
+            squares += errors**2
         return counts, sums, squares
 
-    def _unseen(self) -> Iterator[tuple[NDArray[np.int64], Estimates]]:
-        """Tree by tree, always in the same order: the items it did not see, and its estimates of them."""
+    def _estimates(self) -> Iterator[tuple[NDArray[np.bool_], Estimates]]:
+        """Tree by tree, always in the same order: which items it saw, and its estimates of all."""
 
-        def estimate(estimator: Any, sample: NDArray[np.int32]) -> tuple[NDArray[np.int64], Estimates]:
-            rows = np.flatnonzero(np.bincount(sample, minlength=len(self.accuracy)) == 0)
-            return rows, estimator.tree_.predict(self.table[rows]).reshape(len(rows), self.accuracy.shape[1])
+        def estimate(estimator: Any, sample: NDArray[np.int32]) -> tuple[NDArray[np.bool_], Estimates]:
+            seen = np.bincount(sample, minlength=len(self.accuracy)) > 0
+            # Of those it saw as well: to pick the others out of the table takes longer.
+            return seen, estimator.tree_.predict(self.table).reshape(self.accuracy.shape)
 
         with ThreadPoolExecutor(self.jobs) as pool:
             yield from pool.map(estimate, self.estimators, self.samples)
