@@ -36,15 +36,17 @@ class RandomForest(Predictor):
     """A multi-output forest.
 
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
-    each split (a share, a number, or `sqrt`; by default `share_tried`); `share_per_tree` the share of the
-    items that are drawn for a tree, with replacement, and `rows_per_tree` the most there are; `max_columns`
-    the most columns used of a sparse table, the fullest ones.
+    each split (a share, a number, or `sqrt`; by default `share_tried` of them, up to `most_tried`);
+    `share_per_tree` the share of the items that are drawn for a tree, with replacement, and `rows_per_tree`
+    the most there are; `max_columns` the most columns used of a sparse table, the fullest ones.
     """
 
     name = "random_forest"
     libraries = ("sklearn.ensemble",)
     grower: ClassVar[str] = "RandomForestRegressor"
     share_tried: ClassVar[float] = 0.25
+    # Of hundreds of columns, to try more takes longer and tells nothing more.
+    most_tried: ClassVar[int] = 16
 
     def __init__(
         self,
@@ -60,7 +62,7 @@ class RandomForest(Predictor):
         super().__init__(jobs=jobs)
         self.trees = whole("trees", trees, least=1)
         self.leaf = None if leaf is None else whole("leaf", leaf, least=1)
-        self.max_features = _checked_max_features(self.share_tried if max_features is None else max_features)
+        self.max_features = None if max_features is None else _checked_max_features(max_features)
         self.share_per_tree = _checked_share(share_per_tree)
         self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
         self.max_columns = whole("max_columns", max_columns, least=1)
@@ -112,7 +114,7 @@ class _Training:
         forest = getattr(ensemble, self.options.grower)(
             trees,
             min_samples_leaf=leaf,
-            max_features=self.options.max_features,
+            max_features=self.options.max_features or self._columns_tried,
             bootstrap=True,
             max_samples=max(rows, 1),
             n_jobs=self.options.jobs,
@@ -123,6 +125,11 @@ class _Training:
         return _Grown(
             self.table, self.accuracy, forest.estimators_, forest.estimators_samples_, self.options.jobs
         )
+
+    @property
+    def _columns_tried(self) -> int:
+        share = int(self.options.share_tried * self.table.shape[1])
+        return min(max(share, 1), self.options.most_tried)
 
     def pilot_error(self, leaf: int) -> float:
         """The out-of-bag error that a forest of full size would have, foretold by a small one.
