@@ -318,6 +318,8 @@ def test_one_label_an_item_without_being_told(capsys, path):
             ["--prices", "Google=15", "Other=10,Terse=0", "--budget", "0.001"],
             "it looks like that of one call",
         ),
+        (["--prices", "Google=0.0015", "Other=0.001,Terse=0"], "looks like the price of one call"),
+        (["--prices", "Google=0.0015", "Other=0.001,Terse=0", "--unit", "USD per call"], None),
         (["--prices", "Google=15", "Other=10,Terse=1", "--budget", "8", "12"], None),
     ],
 )

@@ -217,10 +217,16 @@ def _exhibit_parts(run: Run, exhibit: Exhibit) -> Iterator[Html]:
         yield _figure(run, exhibit, name, lines)
     if not whole and not each and (exhibit.plot or exhibit.plot_each):
         yield gap("The figure", run.why_missing(exhibit.name))
-    if whole and each:
+    if whole and each and not _of_one_dataset(run, exhibit):
         pictures = [_figure(run, exhibit, name, []) for name in each]
         yield tag("details", tag("summary", f"One figure per dataset ({len(each)})"), *pictures)
     yield _table(run, exhibit)
+
+
+def _of_one_dataset(run: Run, exhibit: Exhibit) -> bool:
+    """Whether the figure of all datasets is that of the only one."""
+    shown = run.tables.get(exhibit.name)
+    return shown is not None and "dataset" in shown and shown["dataset"].nunique() == 1
 
 
 def _reading(run: Run, exhibit: Exhibit) -> list[str]:

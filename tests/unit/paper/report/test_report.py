@@ -85,6 +85,12 @@ def test_every_item_is_there_in_order_and_linked(page):
     assert all(int(below[1]) - int(above[1]) <= 1 for above, below in pairwise(headings))
 
 
+def test_the_only_datasets_figure_is_not_repeated(page, tmp_path):
+    assert "One figure per dataset (1)" in page
+    alone = reported(tmp_path, made_up_tables(("COCO",)))
+    assert 'id="tradeoff"' in alone and "One figure per dataset" not in alone
+
+
 def test_simulated_is_said_large_and_on_every_figure(page, tmp_path):
     assert '<div class="banner" role="note"><strong>SIMULATED DATA</strong>' in page
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
