@@ -19,6 +19,9 @@ from frugalmct.paper.exhibit import STAGES, STUDY, Exhibit
 
 # Batches of several exhibits: made from the markets alone, while FrugalMCT still learns, and in the end.
 DATA, ESTIMATES, CURVES = "data", "estimates", "curves"
+# Exhibits with a figure per dataset are apart: while that of a new dataset is missing, Snakemake knows nothing of
+# the job that makes it, and would take all other files of the job for up to date.
+EACH = "_each"
 _SWEPT = {"selections", "plus", "baselines", "per_call", "routers"}
 # Studies that take no longer than an exhibit: nothing is gained by not waiting for them.
 _QUICK = {f"{STUDY}worked_examples", f"{STUDY}per_label"}
@@ -48,9 +51,8 @@ def _batch_of(exhibit: Exhibit, known: Mapping[str, Exhibit]) -> str:
     waits_for = _origins(exhibit, known)
     if any(need.startswith(STUDY) for need in waits_for - _QUICK):
         return exhibit.name
-    if waits_for & _SWEPT:
-        return CURVES
-    return DATA if waits_for <= {"markets"} else ESTIMATES
+    moment = CURVES if waits_for & _SWEPT else DATA if waits_for <= {"markets"} else ESTIMATES
+    return f"{moment}{EACH}" if exhibit.plot_each else moment
 
 
 def _origins(exhibit: Exhibit, known: Mapping[str, Exhibit]) -> set[str]:

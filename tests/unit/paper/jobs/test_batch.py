@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from frugalmct.paper.exhibits.registry import all_exhibits
-from frugalmct.paper.jobs.batch import CURVES, DATA, ESTIMATES, Part, batches, changed_parts
+from frugalmct.paper.jobs.batch import CURVES, DATA, EACH, ESTIMATES, Part, batches, changed_parts
 
 PAST = 1_000_000_000
 
@@ -117,8 +117,15 @@ def test_batches_wait_for_no_more_than_they_must():
     found = {
         batch: {exhibit.name for exhibit in members} for batch, members in batches(all_exhibits()).items()
     }
-    assert found[DATA] >= {"dataset_statistics", "label_distribution"}, "the target `markets` makes them"
-    assert found[ESTIMATES] >= {"predictor_quality", "per_label", "worked_examples"}
-    assert found[CURVES] >= {"tradeoff", "cost_savings", "service_worth", "cheapest_budget"}
+    assert found[DATA] >= {"dataset_statistics"} and found[DATA + EACH] == {"label_distribution"}
+    assert found[ESTIMATES] >= {"predictor_quality", "worked_examples"}
+    assert found[ESTIMATES + EACH] == {"per_label"}
+    assert found[CURVES] >= {"cost_savings", "service_worth", "cheapest_budget"}
+    assert found[CURVES + EACH] == {"tradeoff"}
     assert found["solver_runtime"] == {"solver_runtime"}, "the longest study must not hold up the others"
     assert found["case_study"] == {"case_study"} and found["claims"] == {"claims"}
+
+
+def test_a_figure_per_dataset_is_made_apart_from_exhibits_without():
+    for members in batches(all_exhibits()).values():
+        assert len({exhibit.plot_each is None for exhibit in members}) == 1
