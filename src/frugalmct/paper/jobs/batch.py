@@ -19,8 +19,8 @@ from frugalmct.paper.exhibit import STAGES, STUDY, Exhibit
 
 # Batches of several exhibits: made from the markets alone, while FrugalMCT still learns, and in the end.
 DATA, ESTIMATES, CURVES = "data", "estimates", "curves"
-# Exhibits with a figure per dataset are apart: while that of a new dataset is missing, Snakemake knows nothing of
-# the job that makes it, and would take all other files of the job for up to date.
+# Exhibits with a figure per dataset are apart: while that of a new dataset is missing, Snakemake knows of no
+# job to make it, and would take all other files of that job for up to date.
 EACH = "_each"
 _SWEPT = {"selections", "plus", "baselines", "per_call", "routers"}
 # Studies that take no longer than an exhibit: nothing is gained by not waiting for them.
