@@ -46,6 +46,7 @@ from frugalmct.paper.plotting import (
     short,
     title_of,
 )  # fmt: skip
+from frugalmct.paper.printed import printed_of
 from frugalmct.paper.wording import points
 
 TITLE = "Accuracy and cost trade-offs"
@@ -133,9 +134,15 @@ OFFSETS = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1), (1, 0), (-1, 0))
 SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-@picture(HEADLINE, "dataset", "method", "accuracy", "cost")
 def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
-    """One panel per dataset, costs in its unit; a single one is drawn large."""
+    """One panel per dataset; in a run of both the paper's alone, for own data have a figure each."""
+    papers = table[table["dataset"].map(printed_of).astype(bool)] if "dataset" in table else table
+    return _grid(table if papers.empty else papers, units)
+
+
+@picture(HEADLINE, "dataset", "method", "accuracy", "cost")
+def _grid(table: pd.DataFrame, units: Mapping[str, str] | None) -> Figure:
+    """Costs in the unit of the dataset; a single one is drawn large."""
     datasets = list(table["dataset"].unique())
     if len(datasets) == 1:
         return _large(table, units)
