@@ -7,7 +7,7 @@ left of it when the process ends.
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from frugalmct.live.budget import Budget, Period
 from frugalmct.live.money import cost_nano, from_nano
@@ -126,9 +126,9 @@ class Purse:
         account.reserved += nano
         account.items += wish.ticket not in self._tickets
         self._remember(wish.ticket)
-        made = Reservation(new_key(), wish.ticket, wish.service, nano)
-        self._open[made.id] = (account, nano)
-        return replace(made, left_nano=account.left, items=account.items)
+        key = new_key()
+        self._open[key] = (account, nano)
+        return Reservation(key, wish.ticket, wish.service, nano, account.left, account.items)
 
     def _remember(self, ticket: str) -> None:
         """So that an item's second call does not count it again; the oldest are forgotten."""

@@ -1,7 +1,7 @@
 """What a ledger hands out: reservations, and its state at one look."""
 
 import math
-import secrets
+import os
 import time
 from dataclasses import dataclass, field
 
@@ -97,4 +97,4 @@ NOT_BEGUN = State(math.inf, math.inf, 0, 0, 0, 0, None, 0, 0, 0.0)
 
 def new_key() -> str:
     """Unique on any number of machines, and growing with time, so that the index is filled from one end."""
-    return f"{time.time_ns() // 1_000:014x}{secrets.token_hex(9)}"
+    return f"{time.time_ns() // 1_000:014x}{os.urandom(9).hex()}"

@@ -6,7 +6,8 @@ for which it is known beforehand. An item then descends all trees together with 
 """
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from frugalmct.predict.trees import Forest
 
-LEVELS_AT_ONCE = 4
+LEVELS_AT_ONCE = 8
 # With more features than this that are not 0, it is sooner to compare at the nodes that the item comes to.
 MOST_TURNED = 24
 
@@ -31,7 +32,9 @@ class Descent:
         number[order] = nodes
         # A leaf is its own child, on both sides.
         left, right = np.where(leaf, nodes, nodes + 1), np.where(leaf, nodes, forest.right)
-        self._children = number[np.column_stack([left, right])[order]].ravel()
+        # All left children, then all right ones: whoever goes to the right is that much further on.
+        self._children = np.concatenate([number[left[order]], number[right[order]]])
+        self._further = len(nodes)
         self._roots = number[forest.roots]
         self._inner = int(np.count_nonzero(~leaf))
         self._columns = forest.columns
@@ -41,10 +44,10 @@ class Descent:
         self._leaves, self._values = forest.right[order], forest.values
         self._start = np.searchsorted(feature[order], np.arange(len(forest.columns) + 1)).tolist()
         self._zero = [self._first_not_below(place, 0.0) for place in range(len(forest.columns))]
-        self._at_zero = np.zeros(len(nodes), dtype=np.int8)
+        self._at_zero = np.zeros(len(nodes), dtype=np.intp)
         for start, end in zip(self._start, self._zero, strict=False):
-            self._at_zero[start:end] = 1
-        self._spare: list[NDArray[np.int8]] = []
+            self._at_zero[start:end] = self._further
+        self._spare: list[NDArray[np.intp]] = []
 
     def estimate(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
         """(services,): the mean of the trees for an item whose features are a dense row."""
@@ -60,30 +63,34 @@ class Descent:
         leaves = self._values.take(self._leaves.take(node), axis=0)
         return np.add.accumulate(leaves, axis=0, dtype=np.float64)[-1] / len(self._roots)
 
-    def _turned(self, given: list[tuple[int, float]]) -> NDArray[np.intp]:
+    def _turned(self, given: Iterable[tuple[int, float]]) -> NDArray[np.intp]:
         """The leaves where an item ends that has these features, by their places, and 0 for all others."""
         changes = [(self._zero[place], self._first_not_below(place, value)) for place, value in given]
-        turns = self._spare.pop() if self._spare else self._at_zero.copy()
+        try:
+            turns = self._spare.pop()
+        except IndexError:  # at first, or another thread has it
+            turns = self._at_zero.copy()
         for zero, end in changes:
-            turns[zero:end] = 1
+            turns[zero:end] = self._further
             turns[end:zero] = 0
         node = self._descend(turns.take)
         for zero, end in changes:
             turns[zero:end] = 0
-            turns[end:zero] = 1
+            turns[end:zero] = self._further
         self._spare.append(turns)
         return node
 
     def _compared(self, cells: NDArray[np.float32]) -> NDArray[np.intp]:
         """The same for any item."""
-        feature, threshold = self._feature, self._threshold
-        return self._descend(lambda node: cells.take(feature.take(node)) > threshold.take(node))
+        feature, threshold, further = self._feature, self._threshold, self._further
+        return self._descend(lambda node: (cells.take(feature.take(node)) > threshold.take(node)) * further)
 
-    def _descend(self, goes_right: Any) -> NDArray[np.intp]:
+    def _descend(self, turns: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> NDArray[np.intp]:
+        """turns: how much further on than its left child each of some nodes sends the item."""
         node, children = self._roots, self._children
         while True:
             for _ in range(LEVELS_AT_ONCE):
-                node = children.take(node + node + goes_right(node))
+                node = children.take(node + turns(node))
             if node.min() >= self._inner:
                 return node
 
