@@ -13,6 +13,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from frugalmct.errors import FrugalError
@@ -77,6 +78,19 @@ class Ledger(Books):
     def close(self) -> None:
         """Gives the connections back; reservations stay as they are."""
         self._store.close()
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether a step is done sooner here than a thread is found for it."""
+        return self._store.at_hand
+
+    def without_waiting(self) -> AbstractContextManager[None]:
+        """Inside, a step that cannot begin at once raises WouldWait: nothing of it was done."""
+        return self._store.without_waiting()
+
+    def may_wait(self) -> None:
+        """For a caller that is about to wait: WouldWait where that is not wanted."""
+        self._store.may_wait()
 
     def reserve(
         self, amount: float, service: str, ticket: str, *, key: str | None = None

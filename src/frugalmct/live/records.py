@@ -15,6 +15,10 @@ class LedgerError(FrugalError):
     """The ledger could not do what it was asked to; nothing of it was recorded."""
 
 
+class WouldWait(Exception):
+    """A step that was to be done at once cannot be: nothing of it was done, and it may be begun anew."""
+
+
 @dataclass(frozen=True)
 class Reservation:
     """Money kept for one call. `id` alone is enough to settle it, from any process.

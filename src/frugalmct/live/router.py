@@ -125,13 +125,14 @@ class Router(Choosing, HealthReport, Asking):
             )
         service, labels = ticket.ask, labels_or_failure(answers[ticket.ask])
         if isinstance(labels, str):
+            self.money.may_wait()  # for money that comes back, if others are to be asked
             self._note_failure(service, labels)
             ticket.failed[service] = labels
             self._after_failure(ticket, service)
             return ticket.ask
-        self.breaker.succeeded(service)
         ticket.answers[service] = labels
         self._after_answer(ticket, service)
+        self.breaker.succeeded(service)
         return ticket.ask
 
     def close(self, ticket: Ticket, answers: Mapping[str, Any] | None = None) -> Result:

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -12,7 +13,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
 from frugalmct.live import tables
-from frugalmct.live.records import LedgerError
+from frugalmct.live.records import LedgerError, WouldWait
 
 Result = TypeVar("Result")
 Statement = Select[Any] | UpdateBase
@@ -38,6 +39,7 @@ class Store:
         self._compiled: dict[int, tuple[str, dict[str, Any], bool]] = {}
         self._idle: list[_Writer] = []
         self._left_behind: list[_Writer] = []
+        self._step = threading.local()
         self._reading = self._engine.execution_options(frugalmct_reading=True)
 
     def _make_engine(self, durable: bool) -> Engine:
@@ -85,6 +87,25 @@ class Store:
             time.sleep(0.05 * 4**attempt)
         raise AssertionError("unreachable")
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether a transaction is done sooner here than in another thread, unless it must wait its turn."""
+        return self._sqlite
+
+    @contextmanager
+    def without_waiting(self) -> Iterator[None]:
+        """Inside, a first transaction that would have to wait for another writer raises WouldWait instead."""
+        self._step.at_once = True
+        try:
+            yield
+        finally:
+            self._step.at_once = False
+
+    def may_wait(self) -> None:
+        """For what is about to take its time: WouldWait where it must not."""
+        if getattr(self._step, "at_once", False):
+            raise WouldWait
+
     @contextmanager
     def _in_turn(self) -> Iterator[Connection]:
         """A transaction that no other writer's overlaps."""
@@ -93,9 +114,10 @@ class Store:
                 self.quick(connection, tables.LOCK, {})
                 yield connection
             return
-        writer = self._idle.pop() if self._idle else _Writer(self._engine)
+        writer = self._idle.pop() if self._idle else _Writer(self._engine, self._wait)
         try:
-            writer.begin()
+            writer.begin(wait=not getattr(self._step, "at_once", False))
+            self._step.at_once = False  # what follows belongs to what is begun, and is waited for
             yield writer.connection
             writer.commit()
         except BaseException as error:
@@ -199,15 +221,25 @@ class _Writer:
     To lend and return one for each step would take longer than the step.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, wait: float) -> None:
+        self._seconds = self._set = wait
         self.connection = engine.connect().execution_options(frugalmct_begun=True)
         self.connection.detach()  # it does not count among those that the engine lends
         link: Any = self.connection.connection.dbapi_connection
         self._link: sqlite3.Connection = link
 
-    def begin(self) -> None:
-        # IMMEDIATE: a writer takes its turn before it reads, so what it has read still holds when it writes.
-        self._link.execute("BEGIN IMMEDIATE")
+    def begin(self, wait: bool) -> None:
+        seconds = self._seconds if wait else 0.0
+        if seconds != self._set:
+            self._link.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}").close()
+            self._set = seconds
+        try:
+            # IMMEDIATE: a writer takes its turn before it reads, so what it read still holds when it writes.
+            self._link.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if not wait and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                raise WouldWait from None
+            raise
 
     def commit(self) -> None:
         # Statements that SQLAlchemy ran itself have begun a transaction in its own books.
