@@ -93,9 +93,9 @@ class SingleItems:
         for place, score in known:
             row[place] = score
         if known and end > start:
-            scores = np.array([score for _, score in known])
+            scores = [score for _, score in known]
             # The sum as features.summary_columns takes it.
-            row[start:end] = len(known), scores.max(), np.add.reduceat(scores, [0])[0] / len(known)
+            row[start:end] = len(known), max(scores), np.add.reduceat(scores, [0])[0] / len(known)
         if len(numbers):
             row[end:] = numbers
         return row
