@@ -23,6 +23,15 @@ AT_ONCE = (
 )
 
 
+# What a reader looks at.
+SHOWN = ("tables/", "figures/", "captions/", "report.html")
+
+
+def drawn_in(project: Project) -> int:
+    """How many figures the report holds."""
+    return (project.folder / "results" / "report.html").read_text(encoding="utf-8").count("<figure")
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     if reason := obstacle():
@@ -44,14 +53,17 @@ def failing_once(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_the_cluster_gives_the_same_bytes_and_a_failed_job_more_memory(cluster, failing_once, finished):
     told = failing_once.run(
-        *("--workflow-profile", str(PROFILE), *AT_ONCE, "--", "tables", "headlines"),
+        *("--workflow-profile", str(PROFILE), *AT_ONCE),
         environment=cluster.environment,
         # Minutes on an idle machine; a cluster that hangs must not hold up everything else.
         seconds=3600,
     )
     made, alone = failing_once.fingerprints(), finished.fingerprints()
-    assert {name for name in alone if name.startswith("tables/")} <= made.keys()
     assert made == {name: alone[name] for name in made}
+    shown = {name for name in finished.made() if name.startswith(SHOWN)}
+    assert {name.partition("/")[0] for name in shown} == {"tables", "figures", "captions", "report.html"}
+    assert shown <= failing_once.made()
+    assert drawn_in(failing_once) == drawn_in(finished) > 0, "the report has every figure"
     assert told.count("Choices for own, repetition 1") == 2, "failed once, then done"
     assert told.count("Trying to restart job") == 1, "nothing else failed"
     assert "own is done: " in told, "told where the run was started, not in a log of the cluster"

@@ -26,8 +26,8 @@ CAPTION = """
 The offline problem of every budget, in the first repetition, by three solvers: they must agree.
 difference is to the exact method's mean estimated accuracy; proven says whether the solver proved its
 answer to be the best, status how it ended. Where calls have costs of their own, the problem has what each
-is expected to cost. A solver not done in its time has time_limit and no numbers:
-how far it came differs from run to run.
+is expected to cost. A solver not done in its time, which is shorter for one that
+was stopped before, has time_limit and no numbers: how far it came differs from run to run.
 """
 DIFFERS = "Not in the paper: every offline problem of the first repetition is solved by several solvers."
 SHOWN_COLUMNS = (Column("proven", "how many problems were proven"),)

@@ -45,3 +45,22 @@ def test_a_stopped_solver_shows_nothing_that_would_differ_from_run_to_run(monkey
     table = run(case([Plan(2.0, 0, 0.01)]), ["exact"])
     assert table[["accuracy", "bound", "difference"]].isna().all(axis=None)
     assert table["status"].tolist() == ["time_limit"]
+
+
+def test_a_solver_that_was_stopped_has_less_time_at_later_budgets(monkeypatch):
+    """A fifth of it; the first solver, which others are held against, always has all."""
+    given: list[tuple[float, str, float]] = []
+
+    def solved(items, budget, solver, time_limit):
+        given.append((budget, solver, time_limit))
+        late = budget == 2.0 or (solver == "exact" and budget == 1.0)
+        status = "time_limit" if late else "optimal"
+        return {"solver": solver, "accuracy": 0.5, "bound": 0.5, "proven": not late, "status": status}
+
+    monkeypatch.setattr(solver_agreement, "_solved", solved)
+    run(case([Plan(budget, 0, 0.01) for budget in (1.0, 2.0, 5.0)]), ["exact", "cbc_reduced"])
+    assert given == [
+        (1.0, "exact", 30), (1.0, "cbc_reduced", 30),
+        (2.0, "exact", 30), (2.0, "cbc_reduced", 30),
+        (5.0, "exact", 30), (5.0, "cbc_reduced", pytest.approx(6)),
+    ]  # fmt: skip
