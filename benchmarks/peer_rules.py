@@ -29,8 +29,9 @@ FIRST_SHARE = 0.025
 
 
 def grid_points(quality: Table, accuracy: Table, costs: Table, steps: int) -> tuple[Table, Table]:
-    """Budgets and accuracies of the best policy of every base at every step of the grid."""
-    found = []
+    """Budgets and accuracies of the best policy of every base at every step of the grid, and of every base
+    alone at its price: a coarse grid would otherwise have nothing for small budgets."""
+    found = list(zip(costs.tolist(), accuracy.mean(axis=0).tolist(), strict=True))
     for budget in np.linspace(0, 2 * costs.max(), steps + 1):
         for base in np.flatnonzero(costs <= budget).tolist():
             found.append((budget, _best_policy(quality[:, base], accuracy, costs, base, budget)))
@@ -103,25 +104,33 @@ def _first(queries: int) -> int:
 
 
 def port(
-    estimates: tuple[Table, Table], truth: tuple[Table, Table], budget: float, split: Table, seed: int
+    estimates: tuple[Table, Table],
+    truth: tuple[Table, Table],
+    budget: float,
+    split: Table,
+    seed: int,
+    fall_back: bool = False,
 ) -> tuple[float, float, float]:
     """Mean quality, a lost query counting 0, mean cost, and the share of queries lost.
 
     estimates, truth: quality and costs, (queries, models) each; budget: mean money for a query; split:
-    (models,) shares of all the money.
+    (models,) shares of all the money; fall_back, which PORT does not have: a query is lost only if no model
+    can pay for it, and else goes to the next best one.
     """
     (quality, costs), (true_quality, true_costs) = estimates, truth
     queries, models = quality.shape
     first, caps = _first(queries), split * budget * queries
     duals = dual_variables(quality[:first], costs[:first], caps * first / queries)
-    wanted = (quality - duals * costs).argmax(axis=1)
-    wanted[:first] = generator(seed, "port").integers(models, size=first)
+    order = (duals * costs - quality).argsort(axis=1)
+    order[:first] = generator(seed, "port").permuted(np.tile(np.arange(models), (first, 1)), axis=1)
     left, reached, lost = caps.copy(), 0.0, 0
-    for query, model in enumerate(wanted.tolist()):
-        cost = true_costs[query, model]
-        if cost > left[model]:
+    for query, models_in_turn in enumerate(order if fall_back else order[:, :1]):
+        cost = true_costs[query, models_in_turn]
+        payable = np.flatnonzero(cost <= left[models_in_turn])
+        if not len(payable):
             lost += 1
             continue
-        left[model] -= cost
+        model = models_in_turn[payable[0]]
+        left[model] -= cost[payable[0]]
         reached += true_quality[query, model]
     return reached / queries, float((caps - left).sum()) / queries, lost / queries
