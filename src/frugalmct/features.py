@@ -37,6 +37,8 @@ MAX_DIMENSIONS = 10_000
 TYPE_DIMENSIONS = 16
 NGRAM_SIZES = (2, 3, 4)
 BLOCK = 4096
+# Labels whose vectors are kept at hand, about half a kilobyte each.
+MAX_REMEMBERED = 50_000
 
 Matrix: TypeAlias = csr_matrix | NDArray[np.float32]
 
@@ -142,7 +144,7 @@ class FeatureMap:
 
     def _label_vectors(self) -> Callable[[NDArray[np.str_]], NDArray[np.float32]]:
         if self.kind == "embedding":
-            return text_vectors
+            return _REMEMBERED.of
         model = self.kind.removeprefix("spacy:")
         return lambda labels: spacy_vectors(model, labels)
 
@@ -187,6 +189,29 @@ def text_vectors(labels: Iterable[str]) -> NDArray[np.float32]:
     spelling = _signed_sums([_ngrams(text) for text, _ in parts])[:, : DIMENSIONS - TYPE_DIMENSIONS]
     types = _signed_sums([[f"type {kind}"] for _, kind in parts])[:, :TYPE_DIMENSIONS]
     return np.hstack([_unit(spelling), _unit(types)]) / np.float32(np.sqrt(2))
+
+
+class _Remembered:
+    """Text vectors by label: many items, bases and tables share a vocabulary, and each label costs a hundred
+    hashes. Threads may share it: what one has taken up is never emptied."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def of(self, labels: NDArray[np.str_]) -> NDArray[np.float32]:
+        names = labels.tolist()
+        known = self._known
+        missing = [name for name in dict.fromkeys(names) if name not in known]
+        if len(known) + len(missing) > MAX_REMEMBERED:
+            self._known = known = {}
+            missing = list(dict.fromkeys(names))
+        if len(missing) > MAX_REMEMBERED:
+            return text_vectors(names)
+        known.update(zip(missing, text_vectors(missing), strict=True))
+        return np.array([known[name] for name in names], dtype=np.float32)
+
+
+_REMEMBERED = _Remembered()
 
 
 def _parts(label: str) -> tuple[str, str]:

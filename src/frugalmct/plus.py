@@ -61,15 +61,15 @@ class Learner:
     def services(self) -> int:
         return len(self.market.services)
 
-    def learn(self, state: State, choices: Sequence[int], after: State = ()) -> None:
-        """The model and combiners of a state and of every choice there; `after` is the state before it."""
+    def learn(self, state: State, choices: Sequence[int], second: bool = False) -> None:
+        """The model and combiners of a state and of every choice there; `second`: after an add-on."""
         if state in self.models:
             return
         states = [state, *(joined(state, choice) for choice in choices)]
         for each in states:
             self._learn_combiner(each)
         learning = self.learning
-        options = self._second_forest(after) if after else {}
+        options = self._forest(second)
         predictor = make_predictor(
             learning.predictor, **options | dict(learning.options or {}), jobs=learning.jobs
         )
@@ -122,12 +122,14 @@ class Learner:
         services = self._followed(start, budgets)
         for first in services:
             others = [other for other in services if other != first]
-            self.learn(joined(start, first), others, after=start)
+            self.learn(joined(start, first), others, second=True)
 
-    def _second_forest(self, start: State) -> dict[str, int]:
-        """Smaller, and with leaves as large as were found best for the start."""
-        found = self.models[start].predictor
-        return {"trees": SECOND_TREES, "leaf": found.leaf_found} if isinstance(found, RandomForest) else {}
+    def _forest(self, second: bool) -> dict[str, int]:
+        """Leaves as large as were found best for the first base; smaller forests after an add-on."""
+        first = next((model.predictor for model in self.models.values()), None)
+        if not isinstance(first, RandomForest):
+            return {}
+        return {"leaf": first.leaf_found} | ({"trees": SECOND_TREES} if second else {})
 
     def _followed(self, start: State, budgets: Sequence[float]) -> list[int]:
         """The add-ons of a start that a second one may follow: of many those it turns to most."""

@@ -9,6 +9,7 @@ import pytest
 from helpers import small_market
 from scipy.sparse import issparse
 
+from frugalmct import features as module
 from frugalmct.errors import FrugalError
 from frugalmct.features import (
     DIMENSIONS,
@@ -112,6 +113,16 @@ def test_text_vectors_of_any_text():
 def test_a_vector_does_not_depend_on_the_labels_beside_it():
     many = [f"name {number}_org" for number in range(5000)]
     np.testing.assert_array_equal(text_vectors(many)[[0, 4999]], text_vectors([many[0], many[4999]]))
+
+
+def test_vectors_that_are_remembered_are_those_made_anew(monkeypatch):
+    """Whatever was asked for before, and when there is room for few of them only."""
+    monkeypatch.setattr(module, "MAX_REMEMBERED", 5)
+    remembered = module._Remembered()
+    for wanted in ("ab", "bcb", "cdefa", "afg", "abcdefgh", "ha", ""):
+        names = np.array([f"{letter}_per" for letter in wanted], dtype=str)
+        np.testing.assert_array_equal(remembered.of(names).reshape(-1, DIMENSIONS), text_vectors(names))
+        assert len(remembered._known) <= 5
 
 
 @pytest.mark.parametrize("kind", ["labels", "embedding"])

@@ -131,17 +131,17 @@ class Candidates:
     @cached_property
     def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pairs of candidates of one item: each candidate with every other among its item's leading ones."""
-        order = self.order(self.scores.max(axis=1))
-        leading = np.sort(order[self.places < MAX_CONTEXT])
-        first = np.searchsorted(self.rows[leading], np.arange(self.items + 1))
-        if not len(leading):
-            return leading, leading
-        # (candidates, MAX_CONTEXT): the leading ones of its item, and whether there are so many.
-        place = first[self.rows][:, None] + np.arange(MAX_CONTEXT)
-        other = leading[np.minimum(place, len(leading) - 1)]
-        some = place < first[self.rows + 1][:, None]
-        some &= other != np.arange(len(self))[:, None]
-        return np.nonzero(some)[0], other[some]
+        order, sizes = self.order(self.scores.max(axis=1)), np.diff(self.starts)
+        who, others = [], []
+        for place in range(MAX_CONTEXT):
+            # The one of that rank in each item that has so many, beside every candidate of the item.
+            some = sizes > place
+            other = np.repeat(order[self.starts[:-1][some] + place], sizes[some])
+            candidate = np.flatnonzero(some[self.rows])
+            apart = candidate != other
+            who.append(candidate[apart])
+            others.append(other[apart])
+        return np.concatenate(who), np.concatenate(others)
 
     def matrix(self, values: NDArray[np.float64], kept: NDArray[np.bool_]) -> csr_matrix:
         """The kept candidates with these values."""

@@ -6,6 +6,7 @@ model is tested on: no number a model sees of an item, or learns from, has seen 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -55,9 +56,9 @@ class Tally:
     ) -> "Tally":
         """Only keys given at least so many times, and of these the `most` given most often."""
         # Key, fold and truth are one whole number, so that one sort brings together what is counted.
-        cells = 2 * folds
-        codes = np.sort(keys * cells + 2 * fold + is_true)
-        own = codes // cells
+        bits = (2 * folds - 1).bit_length()
+        codes = np.sort((keys << bits) | (fold << 1) | is_true)
+        own = codes >> bits
         starts = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else own
         given = np.diff(np.append(starts, len(own)))
         kept = given >= least
@@ -67,8 +68,11 @@ class Tally:
         chosen = np.repeat(kept, given)
         unique = own[starts[kept]]
         places = np.repeat(np.arange(len(unique)), given[kept])
-        table = np.bincount(places * cells + codes[chosen] % cells, minlength=len(unique) * cells)
-        wrong, right = table.astype(np.int32).reshape(-1, folds, 2).transpose(2, 1, 0)
+        cells = (places << bits) | (codes[chosen] & ((1 << bits) - 1))
+        table = np.bincount(cells, minlength=len(unique) << bits)
+        wrong, right = (
+            table.astype(np.int32).reshape(len(unique), 1 << (bits - 1), 2)[:, :folds].transpose(2, 1, 0)
+        )
         return cls(unique, wrong + right, right)
 
     def summed(self) -> "Tally":
@@ -128,7 +132,7 @@ class Records:
         )
 
     def look_up(self, candidates: Candidates) -> "Lookup":
-        who, keys = _pair_keys(candidates)
+        who, keys = _pair_keys(candidates, self._paired)
         places = self.pairs.places(keys)
         known = places >= 0
         return Lookup(
@@ -140,6 +144,12 @@ class Records:
             who[known],
             places[known],
         )
+
+    @cached_property
+    def _paired(self) -> NDArray[np.bool_]:
+        """Which labels, up to the last of them, are of any pair that is remembered."""
+        labels = np.concatenate([self.pairs.keys >> LABEL_BITS, self.pairs.keys & ((1 << LABEL_BITS) - 1)])
+        return np.bincount(labels) > 0
 
     def summed(self) -> "Records":
         return Records(*(getattr(self, name).summed() for name in NAMES))
@@ -215,8 +225,18 @@ def _given_labels(candidates: Candidates) -> NDArray[np.int64]:
     return (candidates.labels << MAX_SERVICES) | candidates.givers
 
 
-def _pair_keys(candidates: Candidates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pair_keys(
+    candidates: Candidates, paired: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each candidate with those beside it, label and label as one number; only `paired` labels, if given."""
     who, other = candidates.neighbours
+    if paired is not None:
+        # Most labels of a large vocabulary are in no pair that is remembered, and need not be looked for.
+        may = np.zeros(len(candidates), dtype=bool)
+        inside = candidates.labels < len(paired)
+        may[inside] = paired[candidates.labels[inside]]
+        some = may[who] & may[other]
+        who, other = who[some], other[some]
     return who, (candidates.labels[who] << LABEL_BITS) | candidates.labels[other]
 
 

@@ -13,3 +13,4 @@ class ExtraTrees(RandomForest):
     name = "extra_trees"
     grower = "ExtraTreesRegressor"
     share_tried = 0.5
+    most_tried = 64

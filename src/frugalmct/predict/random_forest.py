@@ -36,15 +36,17 @@ class RandomForest(Predictor):
     """A multi-output forest.
 
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
-    each split (a share, a number, or `sqrt`; by default `share_tried`); `share_per_tree` the share of the
-    items that are drawn for a tree, with replacement, and `rows_per_tree` the most there are; `max_columns`
-    the most columns used of a sparse table, the fullest ones.
+    each split (a share, a number, or `sqrt`; by default `share_tried` of them, up to `most_tried`);
+    `share_per_tree` the share of the items that are drawn for a tree, with replacement, and `rows_per_tree`
+    the most there are; `max_columns` the most columns used of a sparse table, the fullest ones.
     """
 
     name = "random_forest"
     libraries = ("sklearn.ensemble",)
     grower: ClassVar[str] = "RandomForestRegressor"
     share_tried: ClassVar[float] = 0.25
+    # Of hundreds of columns, to try more takes longer and tells nothing more.
+    most_tried: ClassVar[int] = 16
 
     def __init__(
         self,
@@ -60,7 +62,7 @@ class RandomForest(Predictor):
         super().__init__(jobs=jobs)
         self.trees = whole("trees", trees, least=1)
         self.leaf = None if leaf is None else whole("leaf", leaf, least=1)
-        self.max_features = _checked_max_features(self.share_tried if max_features is None else max_features)
+        self.max_features = None if max_features is None else _checked_max_features(max_features)
         self.share_per_tree = _checked_share(share_per_tree)
         self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
         self.max_columns = whole("max_columns", max_columns, least=1)
@@ -112,7 +114,7 @@ class _Training:
         forest = getattr(ensemble, self.options.grower)(
             trees,
             min_samples_leaf=leaf,
-            max_features=self.options.max_features,
+            max_features=self.options.max_features or self._columns_tried,
             bootstrap=True,
             max_samples=max(rows, 1),
             n_jobs=self.options.jobs,
@@ -124,18 +126,23 @@ class _Training:
             self.table, self.accuracy, forest.estimators_, forest.estimators_samples_, self.options.jobs
         )
 
+    @property
+    def _columns_tried(self) -> int:
+        share = int(self.options.share_tried * self.table.shape[1])
+        return min(max(share, 1), self.options.most_tried)
+
     def pilot_error(self, leaf: int) -> float:
         """The out-of-bag error that a forest of full size would have, foretold by a small one.
 
         The mean of m trees errs by A + B / m. One tree errs by A + B, which with the error of the m at hand
         gives A and B. Without this, few trees would favour large leaves, whose B is small.
         """
-        counts, sums, squares = self.grow(PILOT_TREES, leaf, "pilot").out_of_bag_sums()
+        counts, sums, squares = self.grow(PILOT_TREES, leaf, "pilot").out_of_bag_errors()
         several = counts > 1
         if not several.any():
             return 0.0
         counts = counts[several, None]
-        of_mean = (sums[several] / counts - self.accuracy[several]) ** 2
+        of_mean = (sums[several] / counts) ** 2
         of_one = squares[several] / counts
         lasting = (counts * of_mean - of_one) / (counts - 1)
         return float(np.mean(lasting + (of_one - lasting) / self.options.trees))
@@ -153,26 +160,33 @@ class _Grown:
 
     def out_of_bag(self) -> Estimates:
         """Each item's mean over the trees that did not see it; the mean accuracy if all did."""
-        counts, sums, _ = self.out_of_bag_sums()
+        counts, sums = np.zeros(len(self.accuracy), dtype=np.int64), np.zeros_like(self.accuracy)
+        for seen, estimates in self._estimates():
+            counts += ~seen
+            estimates[seen] = 0
+            sums += estimates
         mean = np.broadcast_to(self.accuracy.mean(axis=0), sums.shape).copy()
         return np.divide(sums, counts[:, None], out=mean, where=counts[:, None] > 0)
 
-    def out_of_bag_sums(self) -> tuple[NDArray[np.int64], Estimates, Estimates]:
-        """How many trees did not see each item; the sum of their estimates, and of their squared errors."""
+    def out_of_bag_errors(self) -> tuple[NDArray[np.int64], Estimates, Estimates]:
+        """How many trees did not see each item; the sum of their errors, and of their squares."""
         counts = np.zeros(len(self.accuracy), dtype=np.int64)
         sums, squares = np.zeros_like(self.accuracy), np.zeros_like(self.accuracy)
-        for rows, estimates in self._unseen():
-            counts[rows] += 1
-            sums[rows] += estimates
-            squares[rows] += (estimates - self.accuracy[rows]) ** 2
+        for seen, errors in self._estimates():
+            counts += ~seen
+            errors -= self.accuracy
+            errors[seen] = 0
+            sums += errors
+            squares += errors**2
         return counts, sums, squares
 
-    def _unseen(self) -> Iterator[tuple[NDArray[np.int64], Estimates]]:
-        """Tree by tree, always in the same order: the items it did not see, and its estimates of them."""
+    def _estimates(self) -> Iterator[tuple[NDArray[np.bool_], Estimates]]:
+        """Tree by tree, always in the same order: which items it saw, and its estimates of all."""
 
-        def estimate(estimator: Any, sample: NDArray[np.int32]) -> tuple[NDArray[np.int64], Estimates]:
-            rows = np.flatnonzero(np.bincount(sample, minlength=len(self.accuracy)) == 0)
-            return rows, estimator.tree_.predict(self.table[rows]).reshape(len(rows), self.accuracy.shape[1])
+        def estimate(estimator: Any, sample: NDArray[np.int32]) -> tuple[NDArray[np.bool_], Estimates]:
+            seen = np.bincount(sample, minlength=len(self.accuracy)) > 0
+            # Of those it saw as well: to pick the others out of the table takes longer.
+            return seen, estimator.tree_.predict(self.table).reshape(self.accuracy.shape)
 
         with ThreadPoolExecutor(self.jobs) as pool:
             yield from pool.map(estimate, self.estimators, self.samples)
