@@ -1,12 +1,15 @@
 """How time and memory of every step grow with items, labels and services.
 
-    python benchmarks/bench_growth.py [--quick] [--seconds 90] [--gib 8]
+    python benchmarks/bench_growth.py [--quick] [--axes items labels services] [--most 1000000]
+        [--seconds 90] [--gib 8]
 
-Steps: simulate a market, search the combiners of one base, fit the forest, estimate (by a forest of 10,000
-items), find the price p̂, the exact optimum, and online choices as a stream of blocks of which none is kept.
+Steps: simulate a market, search the combiners of one base, learn a combiner, fit the forest, estimate (by a
+forest of 10,000 items), find the price p̂, the exact optimum, online choices as a stream of blocks of which
+none is kept, both of the last where every call has its own cost, and a router, item by item.
 Each measurement has a process of its own. A step is not measured beyond the size at which it takes more than
 `--seconds` or `--gib`; the table then says so. Writes results/bench/growth_{items,labels,services}.csv
-and a figure of each, and prints by which power of the size time and memory grow.
+and a figure of each, and prints by which power of the size time and memory grow. `seconds` is time by the
+clock, `processor_seconds` what the process used of a core: other programs lengthen only the former.
 """
 
 import argparse
@@ -16,156 +19,30 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from growth_steps import FEWER, OF_MARKETS, STEPS, Size
 from matplotlib.figure import Figure
 from own_process import in_own_process, peak_mib
 
-from frugalmct.combine import Combiners, fit_market_combiners
-from frugalmct.features import FeatureMap
-from frugalmct.market import Market
 from frugalmct.paper.plotting import legend_below, picture, plain_log, save_figure, title_of
 from frugalmct.paper.tables import write_table
-from frugalmct.predict import make_predictor
-from frugalmct.seeds import generator
-from frugalmct.select import OnlineSelector, Problem, dual_price, solve
-from frugalmct.sources import load_market
 
 OUTPUT = Path("results/bench")
-BASE, BLOCK, FOREST_ITEMS = 0, 100_000, 10_000
 # What the selection of so many items among four services may take.
 TARGET_ITEMS = 10_000_000
 MOST_SECONDS, MOST_MIB, CONSTANT = 60, 4096, 1.1
+# What learning from so many items may take, and by which power of the items any step may grow.
+LEARNT_ITEMS, LEARNING_MIB, MOST_EXPONENT = 1_000_000, 2048, 1.1
 # Less than this is the price of calls, not of work.
 LEAST_SECONDS, LEAST_MIB = 0.01, 1.0
 # `own_mib` is the part of the peak that is above the bare program with its libraries.
-NOT_MEASURED = {"seconds": np.nan, "peak_mib": np.nan, "own_mib": np.nan}
-SERVICE = {
-    "recall": 1.0, "mistakes": 0.5, "difficulty": 1.0, "noise": 0.3,
-    "level": 0.5, "separation": 2.0, "candour": 0.8, "spread": 1.5, "decimals": 4,
-}  # fmt: skip
-MARKET = {
-    "kind": "simulated", "popularity": 0.95, "head": 4.0, "topic_share": 0.6, "size_shape": 3.0,
-    "phantoms": 1.5, "confusion": 0.3, "visibility": 1.0, "label_skill": 1.0, "group_skill": 0.3,
-    "ease": 1.0, "blind": 0.05, "trouble_mistakes": 0.5, "world": 0,
-}  # fmt: skip
-LABELS_PER_ITEM, TOPICS = 3, 6
-
-
-@dataclass(frozen=True)
-class Size:
-    items: int
-    labels: int = 80
-    services: int = 4
-
-    @property
-    def prices(self) -> dict[str, float]:
-        """The first is nearly free, the others rise evenly to 15."""
-        paid = np.linspace(6, 15, self.services - 1).round(2).tolist()
-        return {f"service {k}": price for k, price in enumerate([0.01, *paid])}
-
-
-def simulated(size: Size) -> Market:
-    labels = [f"label {number}" for number in range(size.labels)]
-    source = MARKET | {
-        "items": size.items,
-        "label_occurrences": LABELS_PER_ITEM * size.items,
-        "labels": labels,
-        "topics": {f"topic {number}": labels[number::TOPICS] for number in range(TOPICS)},
-        "services": {name: SERVICE | {"recall": 1 + 0.1 * k} for k, name in enumerate(size.prices)},
-    }
-    return load_market("growth", {"task": "MIC", "source": source, "prices": size.prices}, seed=1)
-
-
-def blocks(size: Size) -> Iterator[np.ndarray]:
-    """Estimates like a forest's, a block at a time: services differ by a little, items by more."""
-    level = np.linspace(0.60, 0.75, size.services)
-    for first in range(0, size.items, BLOCK):
-        rng = generator("bench", "growth", first)
-        count = min(BLOCK, size.items - first)
-        block = rng.normal(level, 0.10, (count, size.services)) + rng.normal(0, 0.15, (count, 1))
-        yield np.clip(block, 0, 1)
-
-
-def problem_of(size: Size) -> Problem:
-    accuracy = np.empty((size.items, size.services))
-    for first, block in zip(range(0, size.items, BLOCK), blocks(size), strict=True):
-        accuracy[first : first + BLOCK] = block
-    return Problem(accuracy, list(size.prices.values()), BASE, budget=6)
-
-
-# ---- steps: what is prepared, and then timed
-
-
-def simulate(size: Size, market_file: Path) -> Callable[[], Any]:
-    return lambda: simulated(size).save(market_file)
-
-
-def combine(size: Size, market_file: Path) -> Callable[[], Any]:
-    market = Market.load(market_file)
-    return lambda: fit_market_combiners(market, BASE)
-
-
-def _features(market: Market) -> Any:
-    evidence = market.evidence(BASE)
-    return FeatureMap.of(evidence, market.task).transform(evidence)
-
-
-def _table(market: Market) -> tuple[Any, np.ndarray]:
-    services = len(market.services)
-    combiners = Combiners(BASE, np.full(services, 0.5), np.full(services, 0.2))
-    return _features(market), market.choice_accuracy(combiners)
-
-
-def fit(size: Size, market_file: Path) -> Callable[[], Any]:
-    features, accuracy = _table(Market.load(market_file))
-    return lambda: make_predictor("random_forest").fit(features, accuracy)
-
-
-def estimate(size: Size, market_file: Path) -> Callable[[], Any]:
-    market = Market.load(market_file)
-    predictor = make_predictor("random_forest").fit(*_table(market.subset(np.arange(FOREST_ITEMS))))
-    features = _features(market)
-    return lambda: predictor.estimate(features)
-
-
-def price(size: Size, _: Path) -> Callable[[], Any]:
-    problem = problem_of(size)
-    return lambda: dual_price(problem)
-
-
-def exact(size: Size, _: Path) -> Callable[[], Any]:
-    problem = problem_of(size)
-
-    def proven() -> None:
-        if not solve(problem).proven:
-            raise AssertionError("the optimum was not proven")
-
-    return proven
-
-
-def online(size: Size, _: Path) -> Callable[[], Any]:
-    """At the price of the first block; the stream is made as it is read, and its making is timed too."""
-    first = next(blocks(size))
-    costs = list(size.prices.values())
-    right = dual_price(Problem(first, costs, BASE, budget=6))
-
-    def stream() -> None:
-        selector = OnlineSelector(costs, BASE, budget=6, items=size.items, price=right)
-        for block in blocks(size):
-            selector.choose_all(block)
-
-    return stream
-
-
-OF_MARKETS = {"simulate": simulate, "combine": combine, "fit": fit, "estimate": estimate}
-OF_ESTIMATES = {"price": price, "exact": exact, "online": online}
-STEPS = OF_MARKETS | OF_ESTIMATES
+NOT_MEASURED = dict.fromkeys(("seconds", "processor_seconds", "peak_mib", "own_mib"), np.nan)
 
 
 @dataclass(frozen=True)
@@ -191,10 +68,12 @@ def measure(step: str, size: Size, market_file: Path, gib: float) -> dict[str, A
     without = peak_mib()
     try:
         work = STEPS[step](size, market_file)
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         work()
-        seconds, peak = round(time.perf_counter() - started, 4), peak_mib()
-        return {"seconds": seconds, "peak_mib": peak, "own_mib": round(peak - without, 1), "status": "ok"}
+        seconds, busy = time.perf_counter() - started, time.process_time() - busy
+        times = {"seconds": round(seconds, 4), "processor_seconds": round(busy, 4)}
+        peak = peak_mib()
+        return times | {"peak_mib": peak, "own_mib": round(peak - without, 1), "status": "ok"}
     except MemoryError:
         return {"status": f"needs more than {gib:g} GiB"}
 
@@ -213,17 +92,20 @@ def grow(axis: Axis, limits: argparse.Namespace, folder: Path) -> Iterator[dict[
     """Every step at every value, until it gets too long or too large."""
     rows: dict[str, list[dict[str, Any]]] = {step: [] for step in STEPS}
     for value in axis.quick if limits.quick else axis.values:
+        if value > limits.most:
+            continue
         for step in STEPS:
             fixed = axis.market if step in OF_MARKETS else axis.estimates
             if fixed is None:
                 continue
             size = replace(fixed, **{axis.name: value})
+            size = replace(size, items=size.items // FEWER.get(step, 1))
             market_file = folder / f"{value}.npz"
-            obstacle = _obstacle(axis.name, value, rows[step], limits.seconds)
+            obstacle = _obstacle(axis.name, getattr(size, axis.name), rows[step], limits.seconds)
             if step in OF_MARKETS and step != "simulate" and not market_file.exists():
                 obstacle = "no market of this size"
             found = {"status": obstacle} if obstacle else measured(step, size, market_file, limits)
-            print(f"{step:9} {asdict(size)} {found}", flush=True)
+            print(f"{step:22} {asdict(size)} {found}", flush=True)
             rows[step].append({"step": step, **asdict(size), **NOT_MEASURED} | found)
             yield rows[step][-1]
         (folder / f"{value}.npz").unlink(missing_ok=True)
@@ -236,8 +118,9 @@ def _obstacle(axis: str, value: int, before: list[dict[str, Any]], most: float) 
     if len(before) < 2:
         return None
     first, last = before[-2:]
-    power = max(np.log(last["seconds"] / first["seconds"]) / np.log(last[axis] / first[axis]), 0.0)
-    expected = last["seconds"] * (value / last[axis]) ** power
+    took = [max(row["processor_seconds"], LEAST_SECONDS) for row in (first, last)]
+    power = max(np.log(took[1] / took[0]) / np.log(last[axis] / first[axis]), 0.0)
+    expected = took[1] * (value / last[axis]) ** power
     return f"would take {expected:.0f} s" if expected > most else None
 
 
@@ -245,12 +128,12 @@ def exponents(axis: str, table: pd.DataFrame) -> pd.DataFrame:
     """By which power of the size time and memory grow: the slope between logarithms, by least squares."""
     rows = []
     for step, found in table.dropna(subset=["seconds"]).groupby("step", sort=False):
-        timed = found[found["seconds"] >= LEAST_SECONDS]
+        timed = found[found["processor_seconds"] >= LEAST_SECONDS]
         held = found[found["own_mib"] >= LEAST_MIB]
         rows.append(
             {
                 "step": step,
-                "time_exponent": _slope(timed[axis], timed["seconds"]),
+                "time_exponent": _slope(timed[axis], timed["processor_seconds"]),
                 "memory_exponent": _slope(held[axis], held["own_mib"]),
                 f"most_{axis}": found[axis].max(),
             }
@@ -262,11 +145,12 @@ def _slope(size: pd.Series, value: pd.Series) -> float:
     return round(float(np.polyfit(np.log(size), np.log(value), 1)[0]), 2) if len(size) > 1 else float("nan")
 
 
-@picture("Growth", "seconds", "peak_mib")
+@picture("Growth", "processor_seconds", "peak_mib")
 def plot_growth(table: pd.DataFrame, axis: str) -> Figure:
     figure = Figure(figsize=(9, 4))
     panels = figure.subplots(1, 2)
-    for panel, column, word in zip(panels, ("seconds", "peak_mib"), ("seconds", "peak MiB"), strict=True):
+    shown = {"processor_seconds": "processor seconds", "peak_mib": "peak MiB"}
+    for panel, (column, word) in zip(panels, shown.items(), strict=True):
         for step, rows in table.groupby("step", sort=False):
             panel.plot(rows[axis], rows[column], "o-", markersize=3, label=step)
         plain_log(panel.xaxis)
@@ -275,8 +159,23 @@ def plot_growth(table: pd.DataFrame, axis: str) -> Figure:
         panel.set_title(word)
         panel.grid(True)
     title_of(figure, f"Time and memory as {axis} grow")
-    legend_below(figure, panels, columns=7)
+    legend_below(figure, panels, columns=6)
     return figure
+
+
+def learning_verdicts(table: pd.DataFrame, powers: pd.DataFrame) -> Iterator[str]:
+    """The targets of learning, where their size was measured, and of growth."""
+    found = table.dropna(subset=["seconds"]).set_index(["step", "items"])
+    for step in ("combine", "learned combiner", "fit", "estimate"):
+        if (step, LEARNT_ITEMS) not in found.index:
+            yield f"{step}: no verdict, as {LEARNT_ITEMS:,} items were not measured"
+            continue
+        seconds, peak = found.loc[(step, LEARNT_ITEMS), ["processor_seconds", "peak_mib"]]
+        line = f"{step}, {LEARNT_ITEMS:,} items: {seconds:.0f} s, {peak:.0f} MiB (at most {LEARNING_MIB} MiB)"
+        yield f"{line}: {_word(peak <= LEARNING_MIB)}"
+    steep = powers[powers["time_exponent"] > MOST_EXPONENT]
+    named = f" but for {', '.join(steep['step'])}" if len(steep) else ""
+    yield f"time grows by at most the power {MOST_EXPONENT} of the items{named}: {_word(steep.empty)}"
 
 
 def verdicts(table: pd.DataFrame) -> Iterator[str]:
@@ -306,7 +205,10 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="two sizes of each, in about a minute")
     parser.add_argument("--seconds", type=float, default=90, help="the most that a step may take")
+    parser.add_argument("--most", type=int, default=10**9, help="nothing larger is measured")
     parser.add_argument("--gib", type=float, default=8, help="the most memory that it may ask for")
+    names = [axis.name for axis in AXES]
+    parser.add_argument("--axes", nargs="+", choices=names, default=names, help="what grows")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--size", help=argparse.SUPPRESS)
     parser.add_argument("--market", type=Path, help=argparse.SUPPRESS)
@@ -316,13 +218,16 @@ def main() -> None:
         print(json.dumps(measure(options.step, size, options.market, options.gib)))
         return
     for axis in AXES:
+        if axis.name not in options.axes:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             table = pd.DataFrame(grow(axis, options, Path(folder)))
         write_table(table, OUTPUT / f"growth_{axis.name}.csv")
         save_figure(plot_growth(table, (), axis.name), [OUTPUT / f"growth_{axis.name}.svg"])
-        print(exponents(axis.name, table).to_string(index=False))
+        powers = exponents(axis.name, table)
+        print(powers.to_string(index=False))
         if axis.name == "items":
-            print(*verdicts(table), sep="\n")
+            print(*verdicts(table), *learning_verdicts(table, powers), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,19 @@
-"""Our exact solver and frontier beside general solvers, on the same problems, on the same machine.
+"""Ours beside what others publish, on the same problems, on the same machine, in one table.
 
-    python benchmarks/bench_peers.py [--quick] [--seconds 60] [--data estimates.npz]
+    python benchmarks/bench_peers.py [--quick] [--seconds 60] [--data estimates.npz] [--llm FOLDER]
 
+Solvers: with one price per service, and with a cost for every call (the prices times how large an item is).
 The problems are made of the fitted predictor's estimates for COCO where `make results` has left them, or are
 synthetic. Peers: HiGHS (LP and MILP), CBC, OR-tools' CP-SAT and SCIP; the last two come with
 `pip install 'frugalmct[solvers]'`. Every run has a process of its own (the packages clash in one) and
 includes the making of the solver's model. `frontier` answers for every budget at once: its peer is the LP;
-the others are peers of `exact`. Writes results/bench/peers.csv and a figure of it.
+the others are peers of `exact`.
+
+Rules (`peer_rules.py`): FrugalML trained on a grid, as its authors describe it, against our exact hull, on a
+simulated market; PORT's online routing against our selector, on markets of prompts: the recorded ones in the
+folder `--llm` (docs/llm-routing.md), or the made-up one of the example. Both sides have the same estimates.
+
+Writes results/bench/peers.csv, results/bench/peer_rules.csv and a figure of the former.
 """
 
 import argparse
@@ -26,15 +33,18 @@ import pandas as pd
 from bench_select import COCO_ITEMS, ESTIMATES, Data, from_estimates, synthetic
 from matplotlib.figure import Figure
 from own_process import in_own_process, peak_mib
+from rule_rows import rule_rows
 
 from frugalmct.paper.plotting import legend_below, picture, plain_log, save_figure, title_of
 from frugalmct.paper.tables import write_table
+from frugalmct.seeds import generator
 from frugalmct.select import Problem, frontier, solve
 
 OUTPUT = Path("results/bench/peers.csv")
 ITEMS, QUICK_ITEMS = (1_000, 10_000, COCO_ITEMS), (1_000, 3_000)
 # Of all that is worth spending, the share that may be spent.
 SHARE = 0.5
+PRICES, CALLS = "price per service", "cost per call"
 
 
 def run_frontier(problem: Problem, _: float) -> dict[str, Any]:
@@ -120,19 +130,24 @@ def _scip_version() -> str:
     return f"SCIP {pyscipopt.Model().version()}"
 
 
-def problem_of(path: Path, items: int) -> Problem:
+def problem_of(path: Path, items: int, kind: str) -> Problem:
     """The first items of the estimates, at a budget of half of what is worth spending."""
     data = from_estimates(path) if path.exists() else synthetic(COCO_ITEMS)
-    data = Data(np.ascontiguousarray(data.accuracy[:items]), data.costs, data.base)
+    accuracy, costs = np.ascontiguousarray(data.accuracy[:items]), data.costs
+    if kind == CALLS:
+        rng = generator("bench", "peers", items)
+        costs = costs * rng.lognormal(-0.08, 0.4, (len(accuracy), 1)) * rng.uniform(0.8, 1.2, accuracy.shape)
+    data = Data(accuracy, costs, data.base)
     worth = frontier(data.accuracy, data.costs, data.base).budgets
     return data.problem(worth[0] + SHARE * (worth[-1] - worth[0]))
 
 
 def measure(solver: str, items: int, options: argparse.Namespace) -> dict[str, Any]:
     version = version_of(solver)
-    problem = problem_of(options.data, items)
+    problem = problem_of(options.data, items, options.kind)
     row = {
         "solver": solver,
+        "costs": options.kind,
         "version": version or "",
         "items": problem.items,
         "services": problem.services,
@@ -143,37 +158,54 @@ def measure(solver: str, items: int, options: argparse.Namespace) -> dict[str, A
     return row | SOLVERS[solver][0](problem, options.seconds) | {"peak_mib": peak_mib()}
 
 
-def measured(solver: str, items: int, options: argparse.Namespace) -> dict[str, Any]:
-    arguments = ["--solver", solver, "--items", str(items), "--data", str(options.data)]
+def measured(solver: str, kind: str, items: int, options: argparse.Namespace) -> dict[str, Any]:
+    arguments = ["--solver", solver, "--kind", kind, "--items", str(items), "--data", str(options.data)]
     # A solver is asked to stop in time; one that does not hear is stopped.
     patience = 2 * options.seconds + 30
     try:
         return in_own_process(__file__, *arguments, "--seconds", str(options.seconds), seconds=patience)
     except subprocess.TimeoutExpired:
-        return {"solver": solver, "items": items, "seconds": patience, "status": "did not stop in time"}
+        row = {"solver": solver, "costs": kind, "items": items}
+        return row | {"seconds": patience, "status": "did not stop in time"}
 
 
 def all_rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    for items in QUICK_ITEMS if options.quick else ITEMS:
-        ours: dict[str, float] = {}
-        for solver in SOLVERS:
-            row = measured(solver, items, options)
-            seconds = row.get("seconds", math.nan)
-            ours.setdefault(solver, seconds)
-            row |= {f"times_{name}": seconds / ours[name] for name in ("exact", "frontier") if name in ours}
-            print(
-                f"{items:>7,} {solver:9} {seconds:10.4f} s  {row['status']}  {row.get('version', '')}",
-                flush=True,
-            )
-            yield row
+    """A solver whose time was over is not tried on more items of the same kind."""
+    for kind in (PRICES, CALLS):
+        too_many: dict[str, int] = {}
+        for items in QUICK_ITEMS if options.quick else ITEMS:
+            ours: dict[str, float] = {}
+            for solver in _of_kind(kind):
+                if solver in too_many:
+                    status = f"not tried: not done at {too_many[solver]:,} items"
+                    yield {"solver": solver, "costs": kind, "items": items, "status": status}
+                    continue
+                row = measured(solver, kind, items, options)
+                seconds = row.get("seconds", math.nan)
+                ours.setdefault(solver, seconds)
+                times = {name: seconds / ours[name] for name in ("exact", "frontier") if name in ours}
+                row |= {f"times_{name}": value for name, value in times.items()}
+                if seconds > options.seconds:
+                    too_many[solver] = items
+                words = f"{items:>7,} {kind:17} {solver:9} {seconds:10.4f} s  {row['status']}"
+                print(words, row.get("version", ""), flush=True)
+                yield row
+
+
+def _of_kind(kind: str) -> list[str]:
+    """The LP is written down for prices only."""
+    return [solver for solver in SOLVERS if kind == PRICES or solver != "highs_lp"]
+
+
+LINES = {PRICES: "-", CALLS: ":"}
 
 
 @picture("Solvers on the same problems", "seconds")
 def plot_peers(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(6.5, 4))
     axis = figure.subplots()
-    for solver, rows in table.groupby("solver", sort=False):
-        (line,) = axis.plot(rows["items"], rows["seconds"], "-", label=solver)
+    for (kind, solver), rows in table.dropna(subset=["seconds"]).groupby(["costs", "solver"], sort=False):
+        (line,) = axis.plot(rows["items"], rows["seconds"], LINES[kind], label=f"{solver}, {kind}")
         proven = rows["proven"].astype(str) == "True"
         for shown, fill in ((proven, line.get_color()), (~proven, "white")):
             axis.plot(
@@ -197,6 +229,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small problems only")
     parser.add_argument("--seconds", type=float, default=60, help="the most that a solver gets for a problem")
     parser.add_argument("--data", type=Path, default=ESTIMATES, help="estimates of a run")
+    parser.add_argument("--llm", type=Path, help="folder of recorded prompts")
+    parser.add_argument("--kind", default=PRICES, help=argparse.SUPPRESS)
     parser.add_argument("--solver", help=argparse.SUPPRESS)
     parser.add_argument("--items", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -207,6 +241,9 @@ def main() -> None:
     write_table(table, OUTPUT)
     save_figure(plot_peers(table), [OUTPUT.with_suffix(".svg")])
     print(table.drop(columns=["services", "budget"]).to_string(index=False))
+    rules = pd.DataFrame(rule_rows(options.llm, options.quick))
+    write_table(rules, OUTPUT.with_name("peer_rules.csv"))
+    print(rules.to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,8 @@ def test_the_cluster_profile_names_rules_that_there_are(tmp_path):
     folder = PROJECT / "workflow" / "profiles" / "slurm"
     profile = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     planned = counts(dry_run(tmp_path, "--workflow-profile", str(folder)))
-    assert {*profile["set-resources"], *profile["set-threads"]} <= planned.keys()
-    for rule in PROJECT.glob("workflow/rules/*.smk"):
-        assert "retries:" not in rule.read_text(encoding="utf-8"), "they would run in the same allocation"
+    rules = "".join(file.read_text(encoding="utf-8") for file in PROJECT.glob("workflow/rules/*.smk"))
+    # Some have no job in the default run, which has no calls with costs of their own.
+    written = set(re.findall(r"(?m)^rule (\w+):", rules))
+    assert {*profile["set-resources"], *profile["set-threads"]} <= planned.keys() | written
+    assert "retries:" not in rules, "they would run in the same allocation"
