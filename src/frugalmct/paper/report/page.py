@@ -175,7 +175,8 @@ def _what_was_run(run: Run) -> str:
     given = {key: run.settings.get(key, "?") for key in ("repeats", "scale", "predictor", "seed")}
     items = f"{int(statistics['items'].sum()):,} items" if "items" in statistics else "items not known"
     return (
-        f"{datasets} ({items}), {given['repeats']} repetitions, scale {given['scale']}, "
+        f"{datasets} ({items}), {given['repeats']} repetition{'' if given['repeats'] == 1 else 's'}, "
+        f"scale {given['scale']}, "
         f"predictor {str(given['predictor']).replace('_', ' ')}, seed {given['seed']}. "
         "Intervals are 95 %, over repetitions: random splits of one dataset."
     )
