@@ -6,9 +6,10 @@
 Each item reserves and settles its base, and two in five an add-on as well, with money settled and reserved in
 one step where a router would. Then routers of both methods decide for simulated photos, with no ledger and
 with one: the time of `decide` once the base has answered, of the whole item, services apart, and of `decide`
-once an add-on has (of plus it may name one more); then several processes with a router each share one ledger.
-At last a server on this machine is kept busy by this process, and its money is counted. Writes
-results/bench/live.csv. Without --url the ledger is a new SQLite file.
+once an add-on has (of plus it may name one more); then several processes with a router each share one ledger
+(`processor_ms`: what an item takes of a core, or a request of the server's). At last a server on this machine
+is kept busy by this process, and its money is counted. Writes results/bench/live.csv. Without --url the
+ledger is a new SQLite file.
 """
 
 import argparse
@@ -171,7 +172,7 @@ def _route(folder: Path, url: str, worker: int, workers: int, gate, results) -> 
     with Router(folder / f"{PLUS}.npz", Budget(total=8 * items, items=items), url) as router:
         services = router.strategy.services
         gate.wait()
-        started, seconds = time.time(), []
+        started, busy, seconds = time.time(), time.process_time(), []
         for row in range(worker, items, workers):
             before = time.perf_counter()
             ticket = router.open({"id": str(row)})
@@ -179,7 +180,7 @@ def _route(folder: Path, url: str, worker: int, workers: int, gate, results) -> 
                 router.decide(ticket, {ticket.ask: answers[services.index(ticket.ask)][row]})
             router.close(ticket)
             seconds.append(time.perf_counter() - before)
-        results.put((started, time.time(), seconds))
+        results.put((started, time.time(), seconds, time.process_time() - busy))
 
 
 def measure_routers(folder: Path, url: str, processes: int) -> dict[str, object]:
@@ -195,10 +196,14 @@ def measure_routers(folder: Path, url: str, processes: int) -> dict[str, object]
     collected = [results.get() for _ in workers]
     for worker in workers:
         worker.join()
-    wall = max(end for _, end, _ in collected) - min(start for start, _, _ in collected)
-    seconds = [second for _, _, own in collected for second in own]
+    starts, ends, parts, busy = zip(*collected, strict=True)
+    seconds = [second for own in parts for second in own]
     row = _router_row(url.partition(":")[0], "router, item", seconds)
-    return row | {"processes": processes, "items_per_second": round(len(seconds) / wall)}
+    return row | {
+        "processes": processes,
+        "items_per_second": round(len(seconds) / (max(ends) - min(starts))),
+        "processor_ms": round(1e3 * sum(busy) / len(seconds), 3),
+    }
 
 
 def measure_serve(folder: Path, url: str, seconds: float) -> dict[str, object]:

@@ -105,7 +105,7 @@ def load(
         "requests_per_second": round(len(taken) / wall),
         "p50_ms": round(float(p50), 3),
         "p99_ms": round(float(p99), 3),
-        "server_processor_ms": round(1e3 * busy / len(taken), 3),
+        "processor_ms": round(1e3 * busy / len(taken), 3),
         "refused": sum(caller.refused for caller in callers),
     }
     return row, sum(caller.cost for caller in callers)

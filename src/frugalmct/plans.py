@@ -15,7 +15,7 @@ from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
 from frugalmct.estimates import Estimates
 from frugalmct.files import write_text
-from frugalmct.values import MAX_SERVICES, REMAKE, Fields, json_in
+from frugalmct.values import MAX_SERVICES, REMAKE, Fields, json_in, shown
 
 if TYPE_CHECKING:
     from frugalmct.market import Market
@@ -102,11 +102,22 @@ def bases_to_try(market: "Market", base: str) -> list[int]:
 def budget_list(budgets: Sequence[float] | float) -> list[float]:
     """One budget is a list of one; none comes twice."""
     given: list[Any] = [budgets]
-    if isinstance(budgets, Iterable) and not isinstance(budgets, str):
+    if isinstance(budgets, np.ndarray) and budgets.ndim == 0:
+        given = [budgets.item()]
+    elif isinstance(budgets, Iterable) and not isinstance(budgets, str | Mapping):
         given = list(budgets)
     if not given:
         raise FrugalError("Strategy.fit: no budgets were given; give at least one.")
-    return list(dict.fromkeys(given))
+    return list(dict.fromkeys(one_budget(budget) for budget in given))
+
+
+def one_budget(value: object) -> float:
+    """A budget as given, if it is a number at all."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise FrugalError(
+            f"Strategy: a budget is {shown(value)}; give a number, the mean cost that an item may incur."
+        )
+    return float(value)
 
 
 def check_budget(

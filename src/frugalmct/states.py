@@ -6,6 +6,7 @@ its model estimates from these answers how accurate it is to stop there, and to 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.sparse import csr_matrix
 
 from frugalmct.cascade import NEVER, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
+from frugalmct.combine.one_item import Answer, mix_one
 from frugalmct.combine.weight_threshold import combine, search
 from frugalmct.errors import FrugalError
 from frugalmct.features import FeatureMap, Matrix, side_by_side
@@ -46,6 +48,11 @@ class PaperCombiner:
             labels_per_item=self.labels_per_item,
             abstain=self.abstain,
         )
+
+    def apply_one(self, answers: Sequence[Answer]) -> dict[int, float]:
+        """What `apply` gives for one item, whose answers are label -> score."""
+        settings = (self.weight, self.threshold, self.labels_per_item, self.abstain)
+        return mix_one(answers[0], answers[-1], *settings)
 
     def to_arrays(self) -> Described:
         return {"combiner": WEIGHT_THRESHOLD} | asdict(self), {}
@@ -150,14 +157,30 @@ class StateModel:
 
     def estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
         """(services,): what `estimate` gives for one item, only sooner."""
-        return self.wide(self.predictor.estimate_row(row)[None])[0]
+        estimates = self.predictor.estimate_row(row)
+        wide = np.full(self.services, NEVER)
+        wide[self._places] = estimates
+        wide[self._own] = estimates[self._stop]
+        return wide
+
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        return np.array(self.outputs, dtype=np.intp)
+
+    @cached_property
+    def _own(self) -> NDArray[np.intp]:
+        return np.array(self.state, dtype=np.intp)
+
+    @cached_property
+    def _stop(self) -> int:
+        """The predictor's column for stopping."""
+        return next(column for column, service in enumerate(self.outputs) if service in self.state)
 
     def wide(self, estimates: NDArray[np.float64]) -> NDArray[np.float64]:
         """(items, services) of the predictor's columns: what is no choice is never chosen."""
         table = np.full((len(estimates), self.services), NEVER)
-        table[:, list(self.outputs)] = estimates
-        stop = next(column for column, service in enumerate(self.outputs) if service in self.state)
-        table[:, list(self.state)] = estimates[:, [stop]]
+        table[:, self._places] = estimates
+        table[:, self._own] = estimates[:, [self._stop]]
         return table
 
 

@@ -35,7 +35,7 @@ from frugalmct.model import Learning
 from frugalmct.parts import FORMAT, Parts, read_parts, used_states, write_parts
 from frugalmct.percall import PerCallStrategy, is_per_call
 from frugalmct.planning import Planner
-from frugalmct.plans import AUTO, DELTA, budget_list, check_budget, check_prices, new_prices
+from frugalmct.plans import AUTO, DELTA, budget_list, check_budget, check_prices, new_prices, one_budget
 from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner
 from frugalmct.training import folds, held_out
@@ -138,7 +138,7 @@ class Strategy:
 
     def plan_at(self, budget: float) -> CascadePlan:
         """The plan of any budget: that trained for it, or base and δ of the nearest one, priced for this."""
-        if float(budget) in self.plans:
+        if one_budget(budget) in self.plans:
             return self.plans[float(budget)]
         near = self.plan_near(budget)
         if near.other is not None and near.rest is not None and near.rest < budget <= near.other.budget:
@@ -153,7 +153,7 @@ class Strategy:
         return min(payable, key=lambda plan: abs(plan.budget - budget))
 
     def plan(self, budget: float) -> CascadePlan:
-        if float(budget) not in self.plans:
+        if one_budget(budget) not in self.plans:
             raise FrugalError(
                 f"This strategy was not trained for budget {budget:g}; it knows {listed(self.plans)}. "
                 "Train it with that budget."

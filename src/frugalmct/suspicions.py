@@ -23,6 +23,9 @@ RARE = 100.0
 SMALLEST_PRICE = 0.1
 """No service charges less for 10,000 calls."""
 
+USUAL_NUMBER = "10,000"
+"""Of items, in the unit of prices and budgets."""
+
 
 def no_prices(prices: Mapping[str, float]) -> Iterator[str]:
     if prices and not any(prices.values()):
@@ -95,8 +98,12 @@ def one_label(items: int, occurrences: int, largest: int, labels_per_item: int |
         )
 
 
-def of_prices_and_budgets(prices: Mapping[str, float], budgets: Sequence[float] = ()) -> Iterator[str]:
-    """All that prices and budgets can be suspected of, whatever they are per."""
+def of_prices_and_budgets(
+    prices: Mapping[str, float], budgets: Sequence[float] = (), unit: str = ""
+) -> Iterator[str]:
+    """All that prices and budgets can be suspected of; where no unit is given, they are for 10,000 items."""
     yield from no_prices(prices)
+    if not unit or USUAL_NUMBER in unit:
+        yield from prices_of_one_call(prices)
     yield from budgets_of_another_unit(prices, budgets)
     yield from budgets_above_all_need(prices, budgets)

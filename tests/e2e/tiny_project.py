@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
@@ -18,6 +18,7 @@ SERVICES = ("free", "fair", "dear")
 TELLS_TIMES = re.compile(
     r"logs/|benchmarks/|report\.html|(studies|tables|figures)/(solver_)?runtime|figures/case_study/"
     r"|(studies|tables)/(predictors|solver_agreement)|tables/claims"
+    r"|made/(solver_\w+|runtime|case_study|predictors|claims)\.json"
 )
 
 
@@ -96,6 +97,12 @@ class Project:
             for name in sorted(self.made())
             if not TELLS_TIMES.match(name)
         }
+
+
+def exhibits_in(jobs: Iterable[str]) -> set[str]:
+    """The exhibits that jobs would make, of their messages."""
+    batches = [job.removeprefix("Exhibits: ").split(", ") for job in jobs if job.startswith("Exhibits: ")]
+    return {exhibit for batch in batches for exhibit in batch}
 
 
 def write_own_data(path: Path, items: int = 4000) -> None:

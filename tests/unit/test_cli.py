@@ -129,6 +129,19 @@ def test_interrupt(path):
     assert (process.returncode, stderr) == (130, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full disk to write to")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_full_disk_is_a_sentence(path, options):
+    command = [sys.executable, "-m", "frugalmct.cli", "check", write_lines(path, *_hundred()), *options]
+    with Path("/dev/full").open("w") as full:
+        outcome = subprocess.run(command, env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert outcome.returncode == 2
+    assert outcome.stderr == (
+        "frugalmct: the output: cannot be written (No space left on device); free some space, or write to "
+        "another disk.\n"
+    )
+
+
 def test_help_answers_without_heavy_imports():
     code = "import sys, frugalmct.cli; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT).returncode == 0
@@ -318,6 +331,8 @@ def test_one_label_an_item_without_being_told(capsys, path):
             ["--prices", "Google=15", "Other=10,Terse=0", "--budget", "0.001"],
             "it looks like that of one call",
         ),
+        (["--prices", "Google=0.0015", "Other=0.001,Terse=0"], "looks like the price of one call"),
+        (["--prices", "Google=0.0015", "Other=0.001,Terse=0", "--unit", "USD per call"], None),
         (["--prices", "Google=15", "Other=10,Terse=1", "--budget", "8", "12"], None),
     ],
 )

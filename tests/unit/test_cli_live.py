@@ -313,6 +313,10 @@ def test_one_ledger_for_two_runs(capsys, folder):
         (["route", "s.npz", "new.jsonl"], "no budget was given"),
         (["route", "s.npz", "new.jsonl", "--items", "5"], "--items and --start belong to a budget"),
         (["route", "s.npz", "bad.json", "--total", "1", "--items", "5"], "line 1: not valid JSON"),
+        (
+            ["route", "s.npz", "new.jsonl", "--total", "1", "--items", "5", "-o", "none/out.jsonl"],
+            "none/out.jsonl: cannot be written (No such file or directory)",
+        ),
         (["health", "s.npz"], "--ledger is missing"),
         (["health", "s.npz", "--ledger", "sqlite:///none.db"], "there is no such ledger"),
         (["ledger", "show", "sqlite:///none.db"], "there is no such ledger"),

@@ -332,7 +332,7 @@ def test_prices_that_round_up_in_the_mean_do_not_keep_the_search_from_ending():
         ({"budgets": []}, "no budgets were given"),
         ({"budgets": [0.001]}, "does not pay for the base service"),
         ({"budgets": [math.nan]}, "does not pay for the base service"),
-        ({"budgets": ["6"]}, "does not pay for the base service"),
+        ({"budgets": ["6"]}, "a budget is '6'; give a number"),
         ({"base": "Bing"}, "no service 'Bing'; its services: SSD"),
         ({"steps": 3}, "with combiner 'learned' and steps 3"),
         ({"steps": 2, "combiner": "weight_threshold"}, "plus with combiner 'learned' up to 2"),

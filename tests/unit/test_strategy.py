@@ -9,7 +9,7 @@ from frugalmct.errors import FrugalError
 from frugalmct.market import Market, QualityMarket
 from frugalmct.metrics import set_metric
 from frugalmct.model import AccuracyModel, Learning
-from frugalmct.plans import ALPHAS, DELTA, make_plans
+from frugalmct.plans import ALPHAS, DELTA, budget_list, make_plans
 from frugalmct.select import OnlineSelector, Problem, dual_price, mean_cost
 from frugalmct.sources import load_market
 from frugalmct.splits import split
@@ -181,7 +181,10 @@ def test_the_base_is_paid_for_every_item():
         ({"budgets": []}, "no budgets were given"),
         ({"budgets": [0.001]}, "does not pay for the base service"),
         ({"budgets": [math.nan]}, "does not pay for the base service"),
-        ({"budgets": ["6"]}, "does not pay for the base service"),
+        ({"budgets": ["6"]}, "a budget is '6'; give a number, the mean cost that an item may incur"),
+        ({"budgets": {"SSD": 6}}, "a budget is an object; give a number"),
+        ({"budgets": np.array([[6.0]])}, "a budget is array([6.]); give a number"),
+        ({"budgets": True}, "a budget is true; give a number"),
         ({"base": "Bing"}, "no service 'Bing'; its services: SSD"),
         ({"delta": 2}, "delta is 2; it must be `auto` or a number"),
         ({"delta": "many"}, "delta is 'many'"),
@@ -192,7 +195,7 @@ def test_the_base_is_paid_for_every_item():
         ({"base": []}, "base is []; give a service, several different ones, or 'auto'"),
         ({"base": ["SSD", "SSD"]}, "several different ones"),
         ({"base": None}, "base is None; give a service, several different ones, or 'auto'"),
-        ({"budgets": None}, "does not pay for the base service"),
+        ({"budgets": None}, "a budget is null; give a number"),
         ({"learning": Learning(predictor="crystal_ball")}, "Unknown predictor 'crystal_ball'; known"),
         ({"learning": Learning(metric="luck")}, "Unknown metric 'luck'; known"),
         ({"learning": Learning(features="smell")}, "Unknown features 'smell'; known"),
@@ -208,6 +211,19 @@ def test_mistakes_get_a_sentence(markets, arguments, sentence):
 def test_an_untrained_budget_is_named(strategy, markets):
     with pytest.raises(FrugalError, match=r"not trained for budget 7; it knows 0\.01, 3\.0"):
         strategy.decide(markets[1], 7)
+
+
+@pytest.mark.parametrize("budget", [[3.0], "3", None, np.array([3.0])])
+def test_one_budget_is_a_number(strategy, markets, budget):
+    with pytest.raises(FrugalError, match=r"a budget is .*; give a number"):
+        strategy.evaluate(markets[1], budget)
+    with pytest.raises(FrugalError, match=r"a budget is .*; give a number"):
+        strategy.plan_at(budget)
+
+
+@pytest.mark.parametrize("budgets", [3, 3.0, np.float32(3), np.array(3.0), np.array([3.0]), (3.0, 3)])
+def test_budgets_may_be_one_number(budgets):
+    assert budget_list(budgets) == [3.0]
 
 
 def test_another_market_is_refused(strategy):

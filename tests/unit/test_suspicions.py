@@ -39,6 +39,14 @@ def test_prices_of_one_call():
     assert not found(prices_of_one_call({"Google": 0.0015 * 10_000}))
 
 
+@pytest.mark.parametrize(
+    ("unit", "suspect"), [("", True), ("USD per 10,000 items", True), ("USD per call", False)]
+)
+def test_prices_of_one_call_are_those_of_another_unit(unit, suspect):
+    sentences = list(of_prices_and_budgets({"Google": 0.0015, "free": 0}, [0.001], unit))
+    assert any("looks like the price of one call" in sentence for sentence in sentences) == suspect
+
+
 def test_most_spent_is_a_base_and_an_addon():
     assert most_spent(PRICES) == 21 and most_spent({"only": 5.0}) == 5 and most_spent({}) == 0
 

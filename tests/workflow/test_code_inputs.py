@@ -78,7 +78,7 @@ def test_the_list_is_no_longer_than_needed():
 
 def test_data_files_are_listed_with_the_module_that_names_them():
     assert "paper/paper.yaml" in names(
-        code_files(SCRIPTS / "make_exhibit.py", "frugalmct.paper.exhibits.service_prices")
+        code_files(SCRIPTS / "make_exhibits.py", "frugalmct.paper.exhibits.service_prices")
     )
 
 

@@ -51,7 +51,7 @@ def test_default_run_has_nine_markets_and_five_splits_of_each(tmp_path):
         (("--config", "only=[COCO]", "repeats=1", "--", "figures"), {"make_market": 1, "write_report": 0}),
         pytest.param(
             ("--", "results/figures/label_distribution/COCO.png"),
-            {"exhibit_label_distribution": 1},
+            {"exhibits_data_each": 1},
             marks=pytest.mark.slow,
         ),
     ],

@@ -40,7 +40,7 @@ def test_the_snakefiles_are_short():
 
 
 def rules() -> dict[str, str]:
-    """Rule name -> its text, of the rules that run something; `study_*` and `exhibit_*` are made in loops."""
+    """Rule name -> its text, of those that run something; `study_*` and `exhibits_*` are made in loops."""
     found = {}
     for file in RULE_FILES:
         for text in re.split(r"(?m)^(?= *rule[ :])", file.read_text(encoding="utf-8"))[1:]:
@@ -50,7 +50,7 @@ def rules() -> dict[str, str]:
     return found
 
 
-SCRIPT_OF_LOOP = {"study_*": "run_study", "exhibit_*": "make_exhibit"}
+SCRIPT_OF_LOOP = {"study_*": "run_study", "exhibits_*": "make_exhibits"}
 
 
 @pytest.mark.parametrize("rule", rules())

@@ -18,6 +18,7 @@ from frugalmct.paper.config import (
 )
 from frugalmct.paper.exhibit import STAGES, STUDY
 from frugalmct.paper.exhibits.registry import all_exhibits
+from frugalmct.paper.jobs.batch import batches
 from frugalmct.paper.jobs.code import PACKAGE, code_digest
 from frugalmct.paper.jobs.data import data_digests
 from frugalmct.paper.jobs.dates import set_back
@@ -337,6 +338,8 @@ EXHIBITS = [
         {name: DATA[name] for name in exhibit.shows(DATASETS, PER_CALL)}, STUDIES_MADE
     )
 ]
+# What one job makes.
+BATCHES = batches(EXHIBITS)
 # What exhibits may take from the configuration; of the settings as a whole a change would make them all again.
 EXHIBIT_SETTINGS = {
     "data": DATA,
@@ -395,27 +398,49 @@ def made_by(exhibit):
     return [table_of(exhibit.name), *figures_of(exhibit)]
 
 
-def wanted_for(exhibit, need):
-    """What has to be there for a need. Of an exhibit its figures too: while one of a new dataset is missing,
-    Snakemake knows nothing of the job that makes both, and would take the table for up to date."""
-    other = next((other for other in EXHIBITS if other.name == need), None)
-    return made_by(other) if other else files_of(exhibit, need)
+def batch_inputs(members):
+    """What has to be there for a batch's exhibits, from outside of it. Of another exhibit its figures too: while
+    one of a new dataset is missing, Snakemake knows nothing of the job that makes both, and would take the table
+    for up to date."""
+    wanted = []
+    for exhibit in members:
+        for need in exhibit.needs:
+            other = next((other for other in EXHIBITS if other.name == need), None)
+            if other not in members:
+                wanted += made_by(other) if other else files_of(exhibit, need)
+    return list(dict.fromkeys(wanted))
 
 
 def exhibit_code(exhibit):
     """Its own module, and those that say how the tables it reads are written."""
     tables = [need for need in exhibit.needs if need not in STAGES and not need.startswith(STUDY)]
     modules = [f"frugalmct.paper.exhibits.{name}" for name in (exhibit.name, *tables)]
-    return package_code("make_exhibit", *modules)
+    return package_code("make_exhibits", *modules)
 
 
-def shown(exhibit, files):
-    """Marked for `snakemake --report`, with the exhibit's caption, which its job writes."""
-    caption = str(Path.cwd() / f"results/captions/{exhibit.name}.rst")
+def part_of(exhibit):
+    """An exhibit as its batch's job is given it."""
+    return {
+        "name": exhibit.name,
+        "settings": exhibit_settings(exhibit),
+        "files": {need: files_of(exhibit, need) for need in exhibit.needs},
+        "table": table_of(exhibit.name),
+        "figures": figures_of(exhibit),
+        "caption": caption_of(exhibit),
+    }
+
+
+def caption_of(exhibit):
+    return f"results/captions/{exhibit.name}.rst"
+
+
+def shown(exhibit):
+    """Its files, marked for `snakemake --report`, with the exhibit's caption, which its job writes."""
+    caption = str(Path.cwd() / caption_of(exhibit))
     return [
         file if file.endswith(".png") else report(file, caption=caption, category=exhibit.section)
-        for file in files
-    ]
+        for file in made_by(exhibit)
+    ] + [caption_of(exhibit)]
 
 
 def timings():
@@ -428,7 +453,7 @@ def timings():
     jobs += expand("{rule}/{dataset}/{repetition}", rule=own, **EACH_PER_CALL)
     for study, (datasets, repetitions) in STUDIED.items():
         jobs += [f"study_{study}/{name}/{number}" for name in datasets for number in repetitions]
-    jobs += [f"exhibit_{exhibit.name}" for exhibit in EXHIBITS]
+    jobs += [f"exhibits_{batch}" for batch in BATCHES]
     jobs += ["fetch_release"] if FETCHED else []
     jobs += ["try_automl"] if launcher_of(PREDICTOR, *INSTALLED) else []
     return [f"results/benchmarks/{job}.tsv" for job in jobs]

@@ -1,32 +1,30 @@
-# Tables and figures, one rule per exhibit: frugalmct.paper.exhibits says what each is built from; then the report.
+# Tables and figures, one rule per batch: frugalmct.paper.exhibits says what each is built from; then the report.
 
 
-for exhibit in EXHIBITS:
+for batch, members in BATCHES.items():
 
     rule:
         name:
-            f"exhibit_{exhibit.name}"
+            f"exhibits_{batch}"
         input:
-            [file for need in exhibit.needs for file in wanted_for(exhibit, need)],
+            batch_inputs(members),
         output:
-            table=shown(exhibit, [table_of(exhibit.name)])[0],
-            figures=shown(exhibit, figures_of(exhibit)),
-            caption=f"results/captions/{exhibit.name}.rst",
+            # Those that are up to date stay as they are.
+            [update(file) for exhibit in members for file in shown(exhibit)],
+            record=update(f"results/made/{batch}.json"),
         log:
-            f"results/logs/exhibit_{exhibit.name}.log",
+            f"results/logs/exhibits_{batch}.log",
         benchmark:
-            f"results/benchmarks/exhibit_{exhibit.name}.tsv"
+            f"results/benchmarks/exhibits_{batch}.tsv"
         conda:
             "../../envs/core.yaml"
         params:
-            code=exhibit_code(exhibit),
-            exhibit=exhibit.name,
-            files={need: files_of(exhibit, need) for need in exhibit.needs},
-            settings=exhibit_settings(exhibit),
+            code={exhibit.name: exhibit_code(exhibit) for exhibit in members},
+            parts=[part_of(exhibit) for exhibit in members],
         message:
-            f"Exhibit {exhibit.name.replace('_', ' ')}"
+            f"Exhibits: {', '.join(exhibit.name.replace('_', ' ') for exhibit in members)}"
         script:
-            "../scripts/make_exhibit.py"
+            "../scripts/make_exhibits.py"
 
 
 rule write_report:

@@ -13,6 +13,7 @@ from importlib import import_module
 from frugalmct import __version__
 from frugalmct.cli.common import USER_MISTAKE
 from frugalmct.errors import FrugalError
+from frugalmct.files import unwritable
 from frugalmct.values import printable_lines
 
 INTERRUPTED = 130
@@ -37,9 +38,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has left. Python flushes once more on its way out: let that go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has left.
+        _forget_output()
         return BROKEN_PIPE
+    except OSError as error:
+        # What has a name is a file that was to be read or written, and said where that is done.
+        sentence = None if error.filename else unwritable("the output", error)
+        if sentence is None:
+            raise
+        _forget_output()
+        print(f"frugalmct: {printable_lines(sentence)}", file=sys.stderr)
+        return USER_MISTAKE
+
+
+def _forget_output() -> None:
+    """Python flushes once more on its way out: let that go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

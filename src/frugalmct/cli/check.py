@@ -35,6 +35,9 @@ def add(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE", help="JSON Lines, one item per line, plain or gzip")
     parser.add_argument("--prices", nargs="+", default=[], metavar="SERVICE=PRICE", help="to check as well")
     parser.add_argument("--budget", nargs="+", type=float, default=[], metavar="B", help="to check as well")
+    parser.add_argument(
+        "--unit", default="", metavar="TEXT", help="what prices are in (USD per 10,000 items)"
+    )
     parser.add_argument("--labels-per-item", type=int, metavar="N", help="the most labels of an answer")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.set_defaults(run=_run)
@@ -189,7 +192,7 @@ def _suspicions(
         yield from (f"Half of the items are tested on. {few}" for few in few_test_items(len(market) // 2))
     if isinstance(market, LabelMarket):
         yield from one_label(*market.true_label_counts(), arguments.labels_per_item)
-    yield from of_prices_and_budgets(prices, arguments.budget)
+    yield from of_prices_and_budgets(prices, arguments.budget, arguments.unit)
 
 
 def _warn_of_items(market: "LabelMarket") -> Iterator[str]:

@@ -72,7 +72,15 @@ def _router(arguments: argparse.Namespace) -> tuple[Any, Callable[[Any, dict[str
 
 
 def _output(path: str | None) -> Any:
-    return nullcontext(sys.stdout) if path is None else Path(path).open("w", encoding="utf-8")
+    if path is None:
+        return nullcontext(sys.stdout)
+    try:
+        return Path(path).open("w", encoding="utf-8")
+    except OSError as error:
+        raise FrugalError(
+            f"{path}: cannot be written ({error.strerror}); choose a folder that is there and that you may "
+            "write to."
+        ) from None
 
 
 def _decision(router: "Router", item: dict[str, Any]) -> dict[str, Any]:

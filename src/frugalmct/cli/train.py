@@ -82,7 +82,9 @@ def _run(arguments: argparse.Namespace) -> int:
     prices = dict(zip(market.services, market.prices.tolist(), strict=True))
     names = ("labels_per_item", "metric", "features", "predictor")
     given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
-    for sentence in of_prices_and_budgets(prices, arguments.budget):
+    # Costs that stand in the data are in a unit of their own.
+    unit = arguments.unit or market.settings.unit or ("" if arguments.prices else "that of the data")
+    for sentence in of_prices_and_budgets(prices, arguments.budget, unit):
         progress(f"warning: {sentence}")
     progress(f"learning from {len(market):,} items ...")
     strategy = Strategy.fit(

@@ -6,6 +6,7 @@ row takes the same few steps. scikit-learn grows them; estimates need numpy alon
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,25 +83,34 @@ class BoostedTrees:
 
     def _odds(self, table: Table) -> NDArray[np.float64]:
         """Added tree by tree, so that a sum is the same for one row and for many."""
-        total = np.full(len(table), self.offset)
         if not len(self.feature):
-            return total
-        for added in self._compared(table) if len(table) >= MANY_ROWS else self._walked(table):
+            return np.full(len(table), self.offset)
+        if len(table) < MANY_ROWS:
+            return self._walked(table)
+        total = np.full(len(table), self.offset)
+        for added in self._compared(table):
             total += added
         return total
 
-    def _walked(self, table: Table) -> NDArray[np.float32]:
-        """(trees, rows) what each adds: in all trees at once, level by level."""
-        cells = np.ascontiguousarray(table, dtype=np.float32).ravel()
-        start = (np.arange(len(table)) * table.shape[1])[:, None]
-        feature, threshold = self.feature.ravel(), self.threshold.ravel()
-        tree = np.arange(len(self.feature)) * self.feature.shape[1]
-        node = np.zeros((len(table), len(tree)), dtype=np.int64)
+    def _walked(self, table: Table) -> NDArray[np.float64]:
+        """The same: every row follows all trees at once, level by level."""
+        feature, threshold, leaves, roots = self._flat
+        turns = (table.take(feature, axis=1) > threshold).ravel()
+        start = np.arange(0, len(turns), len(feature))[:, None] + roots
+        node, step = start, 1 - start  # within a tree the children of n are 2n + 1 and 2n + 2
         for _ in range(DEPTH):
-            place = tree + node
-            node = 2 * node + 1 + (cells[start + feature[place]] > threshold[place])
-        leaf = node - self.feature.shape[1] + np.arange(len(tree)) * self.leaves.shape[1]
-        return self.leaves.ravel()[leaf].T
+            node = node + node + step + turns.take(node)
+        added = np.empty((len(table), len(roots) + 1))
+        added[:, 0] = self.offset
+        # A tree has one leaf more than inner nodes, which are counted first.
+        added[:, 1:] = leaves.take(node - start + (1 - 2**DEPTH) + np.arange(len(roots)) * 2**DEPTH)
+        return np.add.accumulate(added, axis=1)[:, -1]
+
+    @cached_property
+    def _flat(self) -> tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.float32], NDArray[np.intp]]:
+        """Feature and threshold of all nodes in one run, the leaves likewise, and where each tree starts."""
+        roots = np.arange(0, self.feature.size, self.feature.shape[1], dtype=np.intp)
+        return self.feature.ravel().astype(np.intp), self.threshold.ravel(), self.leaves.ravel(), roots
 
     def _compared(self, table: Table) -> Iterable[NDArray[np.float32]]:
         """The same, tree by tree, from the comparisons of every node."""

@@ -131,12 +131,14 @@ class Candidates:
     @cached_property
     def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pairs of candidates of one item: each candidate with every other among its item's leading ones."""
-        order, sizes = self.order(self.scores.max(axis=1)), np.diff(self.starts)
+        leading = np.sort(self.order(self.scores.max(axis=1))[self.places < MAX_CONTEXT])
+        sizes = np.diff(self.starts)
+        first = np.cumsum(np.minimum(sizes, MAX_CONTEXT)) - np.minimum(sizes, MAX_CONTEXT)
         who, others = [], []
         for place in range(MAX_CONTEXT):
-            # The one of that rank in each item that has so many, beside every candidate of the item.
+            # The one at that place of each item that has so many, beside every candidate of the item.
             some = sizes > place
-            other = np.repeat(order[self.starts[:-1][some] + place], sizes[some])
+            other = np.repeat(leading[first[some] + place], sizes[some])
             candidate = np.flatnonzero(some[self.rows])
             apart = candidate != other
             who.append(candidate[apart])

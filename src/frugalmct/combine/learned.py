@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 from frugalmct.combine.boosting import TYPES, BoostedTrees
 from frugalmct.combine.candidates import MAX_SERVICES, Candidates
 from frugalmct.combine.kept import KeptSet, Ranked, best_rule
+from frugalmct.combine.one_item import Answer, OneItem
 from frugalmct.combine.records import COLUMNS, Records
 from frugalmct.combine.union import checked_scores
 from frugalmct.combine.weight_threshold import check_labels_per_item
@@ -102,6 +103,14 @@ class LearnedCombiner:
         """The kept labels, with the probability that each is true."""
         candidates, likely = self._judged(answers)
         return candidates.matrix(likely, self.rule.keep(Ranked.of(candidates, likely)))
+
+    def apply_one(self, answers: Sequence[Answer]) -> dict[int, float]:
+        """What `apply` gives for one item, whose answers are label -> score."""
+        return self._one.apply(answers)
+
+    @cached_property
+    def _one(self) -> OneItem:
+        return OneItem(self.records, self.trees, self.rule)
 
     def accuracy(
         self, truth: csr_matrix, answers: Sequence[csr_matrix], metric: str = "accuracy"

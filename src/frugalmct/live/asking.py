@@ -16,6 +16,9 @@ from frugalmct.checks import whole_number
 from frugalmct.errors import FrugalError
 from frugalmct.live.answers import failure_of
 from frugalmct.live.breaker import Breaker, within, within_async
+from frugalmct.live.ledger import Ledger
+from frugalmct.live.purse import Purse
+from frugalmct.live.records import WouldWait
 from frugalmct.live.tickets import Result, Ticket
 
 Ask = Callable[[str, Any], Any]
@@ -40,6 +43,7 @@ class Asking:
     """The part of a router that calls services."""
 
     breaker: Breaker
+    money: Ledger | Purse
     shared: bool
 
     def open(self, item: Any, *, id: str | None = None, features: Any = None) -> Ticket:
@@ -86,13 +90,13 @@ class Asking:
         return result
 
     async def aopen(self, item: Any, *, id: str | None = None, features: Any = None) -> Ticket:
-        return await self._away(lambda: self.open(item, id=id, features=features))
+        return await self._soon(lambda: self.open(item, id=id, features=features))
 
     async def adecide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
-        return await self._away(self.decide, ticket, answers)
+        return await self._soon(lambda: self.decide(ticket, answers))
 
     async def aclose(self, ticket: Ticket, answers: Mapping[str, Any] | None = None) -> Result:
-        return await self._away(self.close, ticket, answers)
+        return await self._soon(lambda: self.close(ticket, answers))
 
     def batch(self, items: Iterable[Any], ask: Ask, *, workers: int = 1) -> Iterator[Result]:
         """Results in the order of the items, read as they are needed, `workers` of them at a time.
@@ -132,6 +136,16 @@ class Asking:
                 answer = yield _Call(service, patience.timeout)
             self.decide(ticket, {service: answer})
         return self.close(ticket)
+
+    async def _soon(self, step: Callable[[], Any]) -> Any:
+        """Here if nothing has to be waited for, else in another thread."""
+        if self.money.at_hand:
+            try:
+                with self.money.without_waiting():
+                    return step()
+            except WouldWait:
+                pass
+        return await asyncio.to_thread(step)
 
     async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """In another thread where a database has to be waited for, else here."""

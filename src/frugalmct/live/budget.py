@@ -58,6 +58,7 @@ class Budget:
     _zone: tzinfo = field(init=False, repr=False, compare=False)
     _began: datetime | None = field(init=False, repr=False, compare=False)
     _opens: float = field(init=False, repr=False, compare=False)
+    _whole: Period = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         given = [kind for kind in KINDS if getattr(self, kind) is not None]
@@ -76,6 +77,7 @@ class Budget:
         keep(self, "_began", began)
         keep(self, "start", None if began is None else began.replace(tzinfo=None).isoformat())
         keep(self, "_opens", -math.inf if began is None else began.timestamp())
+        keep(self, "_whole", Period(max(self._opens, 0.0), math.inf, self.nano))  # that of a total
 
     @property
     def amount(self) -> float:
@@ -87,7 +89,7 @@ class Budget:
         if now < self._opens:
             return None
         if self.kind == "total":
-            return Period(max(self._opens, 0.0), math.inf, self.nano)
+            return self._whole
         day = self._day_of(now)
         first = self._first_day(day)
         begins = max(self._midnight(first), self._opens)

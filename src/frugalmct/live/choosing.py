@@ -74,6 +74,7 @@ class Choosing:
             state = self.money.state()
             if state.left_nano + state.reserved_nano < needed:
                 break
+            self.money.may_wait()
             time.sleep(seconds)
             if made := self._reserve_all(wishes):
                 break

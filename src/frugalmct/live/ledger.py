@@ -13,7 +13,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import AbstractContextManager
 from typing import Any
 
 from frugalmct.errors import FrugalError
@@ -79,6 +79,19 @@ class Ledger(Books):
         """Gives the connections back; reservations stay as they are."""
         self._store.close()
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether a step is done sooner here than a thread is found for it."""
+        return self._store.at_hand
+
+    def without_waiting(self) -> AbstractContextManager[None]:
+        """Inside, a step that cannot begin at once raises WouldWait: nothing of it was done."""
+        return self._store.without_waiting()
+
+    def may_wait(self) -> None:
+        """For a caller that is about to wait: WouldWait where that is not wanted."""
+        self._store.may_wait()
+
     def reserve(
         self, amount: float, service: str, ticket: str, *, key: str | None = None
     ) -> Reservation | None:
@@ -94,7 +107,7 @@ class Ledger(Books):
             found = self._store.at_once(self._sql.RESERVE_AT_ONCE, self._row(wanted, now) | {"now": now})
             if found:
                 left, items = found[0]
-                return replace(wanted, left_nano=left, items=items)
+                return _made(wanted, left, items)
             look = found is None
         return self._store.write(
             lambda connection, again: self._reserve(connection, wanted, now, look or again)
@@ -152,7 +165,7 @@ class Ledger(Books):
         period, left, items = taken
         row = self._row(wanted, now) | {"period": period, "cost": None, "closed_at": None}
         self._store.quick(connection, self._sql.RECORD, row)
-        return replace(wanted, left_nano=left, items=items)
+        return _made(wanted, left, items)
 
     def _row(self, wanted: Reservation, now: float) -> dict[str, Any]:
         return {
@@ -311,3 +324,7 @@ def _wanted(wish: Wish, key: str | None = None) -> Reservation:
             )
     amount = cost_nano("Ledger.reserve", "amount", wish.amount)
     return Reservation(key or new_key(), wish.ticket, wish.service, amount)
+
+
+def _made(wanted: Reservation, left: int, items: int) -> Reservation:
+    return Reservation(wanted.id, wanted.ticket, wanted.service, wanted.nano, left, items)

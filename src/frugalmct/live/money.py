@@ -6,6 +6,7 @@ rounded so that the books never show less than was spent: costs up, budgets down
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import lru_cache
 from numbers import Real
 
 from frugalmct.errors import FrugalError
@@ -17,7 +18,15 @@ MOST = 2**62 // NANO
 
 def cost_nano(where: str, name: str, value: object) -> int:
     """A price or cost in billionths, rounded up."""
+    if type(value) is float and 0 <= value <= MOST:
+        return _float_nano(value)
     return int((_decimal(where, name, value) * NANO).to_integral_value(ROUND_CEILING))
+
+
+@lru_cache(maxsize=4096)
+def _float_nano(value: float) -> int:
+    """The same of a float, remembered: a router's calls cost one of a few amounts."""
+    return int((Decimal(repr(value)) * NANO).to_integral_value(ROUND_CEILING))
 
 
 def budget_nano(where: str, name: str, value: object) -> int:

@@ -6,12 +6,13 @@ left of it when the process ends.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from frugalmct.live.budget import Budget, Period
 from frugalmct.live.money import cost_nano, from_nano
-from frugalmct.live.records import NOT_BEGUN, LedgerError, Reservation, State, Wish, new_key
+from frugalmct.live.records import NOT_BEGUN, LedgerError, Reservation, State, Wish, WouldWait, new_key
 
 MOST_TICKETS = 100_000
 
@@ -32,11 +33,13 @@ class Purse:
     """May be shared by threads."""
 
     name = "memory"
+    at_hand = True
 
     def __init__(self, budget: Budget, clock: Callable[[], float] = time.time) -> None:
         self.budget = budget
         self._clock = clock
         self._lock = threading.Lock()
+        self._step = threading.local()
         self._accounts: list[_Account] = []
         self._open: dict[str, tuple[_Account, int]] = {}
         self._notes: dict[str, str] = {}
@@ -44,6 +47,20 @@ class Purse:
 
     def close(self) -> None:
         """There is nothing to give back."""
+
+    @contextmanager
+    def without_waiting(self) -> Iterator[None]:
+        """Inside, `may_wait` raises WouldWait."""
+        self._step.at_once = True
+        try:
+            yield
+        finally:
+            self._step.at_once = False
+
+    def may_wait(self) -> None:
+        """For a caller that is about to wait: WouldWait where that is not wanted."""
+        if getattr(self._step, "at_once", False):
+            raise WouldWait
 
     def reserve(self, amount: float, service: str, ticket: str) -> Reservation | None:
         with self._lock:
@@ -126,9 +143,9 @@ class Purse:
         account.reserved += nano
         account.items += wish.ticket not in self._tickets
         self._remember(wish.ticket)
-        made = Reservation(new_key(), wish.ticket, wish.service, nano)
-        self._open[made.id] = (account, nano)
-        return replace(made, left_nano=account.left, items=account.items)
+        key = new_key()
+        self._open[key] = (account, nano)
+        return Reservation(key, wish.ticket, wish.service, nano, account.left, account.items)
 
     def _remember(self, ticket: str) -> None:
         """So that an item's second call does not count it again; the oldest are forgotten."""

@@ -1,7 +1,7 @@
 """What a ledger hands out: reservations, and its state at one look."""
 
 import math
-import secrets
+import os
 import time
 from dataclasses import dataclass, field
 
@@ -13,6 +13,10 @@ RESERVED, SETTLED, RELEASED, WRITTEN_OFF = "reserved", "settled", "released", "w
 
 class LedgerError(FrugalError):
     """The ledger could not do what it was asked to; nothing of it was recorded."""
+
+
+class WouldWait(Exception):
+    """A step that was to be done at once cannot be: nothing of it was done, and it may be begun anew."""
 
 
 @dataclass(frozen=True)
@@ -97,4 +101,4 @@ NOT_BEGUN = State(math.inf, math.inf, 0, 0, 0, 0, None, 0, 0, 0.0)
 
 def new_key() -> str:
     """Unique on any number of machines, and growing with time, so that the index is filled from one end."""
-    return f"{time.time_ns() // 1_000:014x}{secrets.token_hex(9)}"
+    return f"{time.time_ns() // 1_000:014x}{os.urandom(9).hex()}"

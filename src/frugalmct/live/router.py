@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from frugalmct.errors import FrugalError
-from frugalmct.live.answers import checked_answer, failure_of
+from frugalmct.live.answers import labels_or_failure
 from frugalmct.live.asking import Asking, item_id
 from frugalmct.live.breaker import Breaker, Patience
 from frugalmct.live.budget import Budget
@@ -108,8 +108,12 @@ class Router(Choosing, HealthReport, Asking):
         answers: by service. None, or an exception, in place of an answer says that the call failed.
         After a LedgerError the ticket is as before: the same may be tried again.
         """
-        with ticket.kept_on_error():
+        before = ticket.as_it_is()
+        try:
             return self._decide(ticket, answers)
+        except BaseException:  # a step counts whole or not at all
+            ticket.restore(before)
+            raise
 
     def _decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
         if ticket.ask is None:
@@ -119,15 +123,16 @@ class Router(Choosing, HealthReport, Asking):
                 f"Router.decide: item {ticket.id} waits for the answer of {ticket.ask}, which is not among "
                 "those given; give it, or None if the call failed."
             )
-        service, answer = ticket.ask, answers[ticket.ask]
-        if (failure := failure_of(answer)) is not None:
-            self._note_failure(service, failure)
-            ticket.failed[service] = failure
+        service, labels = ticket.ask, labels_or_failure(answers[ticket.ask])
+        if isinstance(labels, str):
+            self.money.may_wait()  # for money that comes back, if others are to be asked
+            self._note_failure(service, labels)
+            ticket.failed[service] = labels
             self._after_failure(ticket, service)
             return ticket.ask
-        self.breaker.succeeded(service)
-        ticket.answers[service] = checked_answer(answer)
+        ticket.answers[service] = labels
         self._after_answer(ticket, service)
+        self.breaker.succeeded(service)
         return ticket.ask
 
     def close(self, ticket: Ticket, answers: Mapping[str, Any] | None = None) -> Result:

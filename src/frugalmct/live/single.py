@@ -16,14 +16,16 @@ from frugalmct.market import Evidence
 from frugalmct.sparse import label_matrix
 from frugalmct.strategy import Strategy
 
+NOTHING = np.zeros(0)
+
 
 class SingleItems:
     """A strategy, asked about one item at a time; answers are by service, one that is missing is empty."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._models, self._combiner = strategy.models, strategy.combiner
-        self._features, self._labels = strategy.features, strategy.labels
-        self._place = {label: number for number, label in enumerate(strategy.labels.tolist())}
+        self._features, self._names = strategy.features, strategy.labels.tolist()
+        self._place = {label: number for number, label in enumerate(self._names)}
 
     def knows(self, label: str) -> bool:
         return label in self._place
@@ -52,29 +54,25 @@ class SingleItems:
         """The combined answer, highest score first."""
         new: dict[str, int] = {}
         sets = [self._places(answers.get(service, {}), new) for service in state]
-        width = max(len(self._labels) + len(new), 1)
-        rows = [label_matrix([0, len(places)], places, scores, width) for places, scores in sets]
-        found = self._combiner(state).apply(rows)
-        names = [self._name(place, new) for place in found.indices.tolist()]
-        pairs = zip(names, found.data.tolist(), strict=True)
-        return dict(sorted(pairs, key=lambda pair: -pair[1]))
+        found = self._combiner(state).apply_one(sets)
+        named = {self._name(place, new): score for place, score in found.items()}
+        return dict(sorted(named.items(), key=lambda pair: -pair[1]))
 
-    def _places(self, answer: Labels, new: dict[str, int]) -> tuple[list[int], list[float]]:
-        """Places and scores; labels never seen in training get a place after all others."""
-        first = len(self._labels)
-        places = [
-            place
-            if (place := self._place.get(label)) is not None
-            else new.setdefault(label, first + len(new))
-            for label in answer
-        ]
-        return places, list(answer.values())
+    def _places(self, answer: Labels, new: dict[str, int]) -> dict[int, float]:
+        """Scores by place; labels never seen in training get a place after all others."""
+        known, first = self._place, len(self._names)
+        return {
+            known[label] if label in known else new.setdefault(label, first + len(new)): score
+            for label, score in answer.items()
+        }
 
     def _name(self, place: int, new: dict[str, int]) -> str:
-        known = len(self._labels)
-        return str(self._labels[place]) if place < known else list(new)[place - known]
+        known = len(self._names)
+        return self._names[place] if place < known else list(new)[place - known]
 
     def check_given(self, given: Sequence[float] | None) -> NDArray[np.float64]:
+        if given is None and not self._features.features.given:
+            return NOTHING
         numbers = np.asarray([] if given is None else given, dtype=np.float64)
         if numbers.shape != (self._features.features.given,) or not np.isfinite(numbers).all():
             raise FrugalError(
@@ -87,16 +85,17 @@ class SingleItems:
         self, answer: Labels, numbers: Sequence[float] | NDArray[np.float64] = ()
     ) -> NDArray[np.float32]:
         """A score for every label learnt from, then the summary, then the item's own numbers, if any."""
-        known = sorted((self._place[label], score) for label, score in answer.items() if label in self._place)
-        start = len(self._labels)
+        own = self._place
+        known = sorted((own[label], score) for label, score in answer.items() if label in own)
+        start = len(self._names)
         end = start + (len(SUMMARY) if self._features.features.summary else 0)
         row = np.zeros(end + len(numbers), dtype=np.float32)
-        if known:
-            places, values = zip(*known, strict=True)
-            scores = np.array(values)
-            row[list(places)] = scores
+        for place, score in known:
+            row[place] = score
+        if known and end > start:
+            scores = [score for _, score in known]
             # The sum as features.summary_columns takes it.
-            summary = (len(known), max(values), np.add.reduceat(scores, [0])[0] / len(known))
-            row[start:end] = summary[: end - start]
-        row[end:] = numbers
+            row[start:end] = len(known), max(scores), np.add.reduceat(scores, [0])[0] / len(known)
+        if len(numbers):
+            row[end:] = numbers
         return row

@@ -184,4 +184,4 @@ class Recent:
 
 
 def _bins(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.clip((values * BINS).astype(np.int64), 0, BINS - 1)
+    return np.minimum(np.maximum((values * BINS).astype(np.int64), 0), BINS - 1)

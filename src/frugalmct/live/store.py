@@ -2,8 +2,10 @@
 
 import os
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, UpdateBase, create_engine, event
@@ -11,7 +13,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
 from frugalmct.live import tables
-from frugalmct.live.records import LedgerError
+from frugalmct.live.records import LedgerError, WouldWait
 
 Result = TypeVar("Result")
 Statement = Select[Any] | UpdateBase
@@ -35,6 +37,9 @@ class Store:
         self._alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._dialect = self._engine.dialect
         self._compiled: dict[int, tuple[str, dict[str, Any], bool]] = {}
+        self._idle: list[_Writer] = []
+        self._left_behind: list[_Writer] = []
+        self._step = threading.local()
         self._reading = self._engine.execution_options(frugalmct_reading=True)
 
     def _make_engine(self, durable: bool) -> Engine:
@@ -60,18 +65,20 @@ class Store:
         When the connection breaks it is run again with `again` set: whether the first try was recorded is
         then unknown, so `work` must look.
         """
-        return self._run(self._engine, work, lock=True)
+        return self._run(self._in_turn, work)
 
     def read(self, work: Callable[[Connection, bool], Result]) -> Result:
-        return self._run(self._reading, work, lock=False)
+        return self._run(self._reading.begin, work)
 
-    def _run(self, engine: Engine, work: Callable[[Connection, bool], Result], lock: bool) -> Result:
+    def _run(
+        self,
+        transaction: Callable[[], AbstractContextManager[Connection]],
+        work: Callable[[Connection, bool], Result],
+    ) -> Result:
         self._after_fork()
         for attempt in range(ATTEMPTS):
             try:
-                with engine.begin() as connection:
-                    if lock and not self._sqlite:
-                        self.quick(connection, tables.LOCK, {})
+                with transaction() as connection:
                     return work(connection, attempt > 0)
             except DBAPIError as error:
                 passing = error.connection_invalidated or _is_passing(error)
@@ -79,6 +86,47 @@ class Store:
                     raise LedgerError(self._sentence(error)) from None
             time.sleep(0.05 * 4**attempt)
         raise AssertionError("unreachable")
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether a transaction is done sooner here than in another thread, unless it must wait its turn."""
+        return self._sqlite
+
+    @contextmanager
+    def without_waiting(self) -> Iterator[None]:
+        """Inside, a first transaction that would have to wait for another writer raises WouldWait instead."""
+        self._step.at_once = True
+        try:
+            yield
+        finally:
+            self._step.at_once = False
+
+    def may_wait(self) -> None:
+        """For what is about to take its time: WouldWait where it must not."""
+        if getattr(self._step, "at_once", False):
+            raise WouldWait
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[Connection]:
+        """A transaction that no other writer's overlaps."""
+        if not self._sqlite:
+            with self._engine.begin() as connection:
+                self.quick(connection, tables.LOCK, {})
+                yield connection
+            return
+        writer = self._idle.pop() if self._idle else _Writer(self._engine, self._wait)
+        try:
+            writer.begin(wait=not getattr(self._step, "at_once", False))
+            self._step.at_once = False  # what follows belongs to what is begun, and is waited for
+            yield writer.connection
+            writer.commit()
+        except BaseException as error:
+            writer.roll_back()
+            if isinstance(error, sqlite3.Error):
+                raise _wrapped(error, self._dialect) from None
+            raise
+        finally:
+            self._idle.append(writer)
 
     def at_once(self, statement: Statement, values: dict[str, Any]) -> Sequence[Any] | None:
         """A statement that is a transaction of its own; None when its outcome is not known.
@@ -105,6 +153,8 @@ class Store:
         """Connections must not be shared with the process this one was forked from."""
         if os.getpid() != self._pid:
             self._engine.dispose(close=False)
+            self._left_behind += self._idle  # kept: to forget one would close it
+            self._idle = []
             self._pid = os.getpid()
 
     def quick(self, connection: Connection, statement: Statement, values: dict[str, Any]) -> Sequence[Any]:
@@ -113,21 +163,18 @@ class Store:
         The statement is compiled once and handed to the driver, for those few that every call needs.
         """
         text, fixed, answers = self._compiled.get(id(statement)) or self._compile(statement)
-        cursor = connection.connection.cursor()
+        link: Any = connection.connection.dbapi_connection  # each driver's has `execute`
         try:
-            cursor.execute(text, fixed | values)
+            cursor = link.execute(text, fixed | values)
             return cursor.fetchall() if answers else []
         except self._dialect.loaded_dbapi.Error as error:
-            link = connection.connection.dbapi_connection
-            broken = self._dialect.is_disconnect(error, link, cursor)
+            broken = self._dialect.is_disconnect(error, link, None)
             if broken:
                 connection.invalidate(error)
             kind = self._dialect.loaded_dbapi.Error
             raise DBAPIError.instance(
                 text, None, error, kind, connection_invalidated=broken, dialect=self._dialect
             ) from None
-        finally:
-            cursor.close()
 
     def _compile(self, statement: Statement) -> tuple[str, dict[str, Any], bool]:
         dialect: Any = type(self._dialect)  # each takes it; what they have in common does not say so
@@ -155,6 +202,8 @@ class Store:
             time.sleep(0.1)
 
     def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
         self._engine.dispose()
 
     def _sentence(self, error: DBAPIError) -> str:
@@ -164,6 +213,48 @@ class Store:
             if part in said.lower():
                 return f"The ledger {self.name} {cause}; nothing of this call was recorded; {remedy}."
         return f"The ledger {self.name} failed ({said[:300]}); nothing of this call was recorded."
+
+
+class _Writer:
+    """SQLite: a connection that stays open, whose transactions are begun and ended at the driver.
+
+    To lend and return one for each step would take longer than the step.
+    """
+
+    def __init__(self, engine: Engine, wait: float) -> None:
+        self._seconds = self._set = wait
+        self.connection = engine.connect().execution_options(frugalmct_begun=True)
+        self.connection.detach()  # it does not count among those that the engine lends
+        link: Any = self.connection.connection.dbapi_connection
+        self._link: sqlite3.Connection = link
+
+    def begin(self, wait: bool) -> None:
+        seconds = self._seconds if wait else 0.0
+        if seconds != self._set:
+            self._link.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}").close()
+            self._set = seconds
+        try:
+            # IMMEDIATE: a writer takes its turn before it reads, so what it read still holds when it writes.
+            self._link.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if not wait and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                raise WouldWait from None
+            raise
+
+    def commit(self) -> None:
+        # Statements that SQLAlchemy ran itself have begun a transaction in its own books.
+        self.connection.commit() if self.connection.in_transaction() else self._link.commit()
+
+    def roll_back(self) -> None:
+        self.connection.rollback() if self.connection.in_transaction() else self._link.rollback()
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def _wrapped(error: sqlite3.Error, dialect: Any) -> DBAPIError:
+    """A fault of the driver as SQLAlchemy would raise it."""
+    return DBAPIError.instance("BEGIN or COMMIT", None, error, sqlite3.Error, dialect=dialect)
 
 
 def _is_passing(error: DBAPIError) -> bool:
@@ -248,9 +339,10 @@ def _postgres_settings(durable: bool, wait: float) -> Callable[[Any, object], No
 
 def _sqlite_begin(connection: Connection) -> None:
     link: Any = connection.connection.dbapi_connection  # SQLite's own, which executes by itself
-    # IMMEDIATE: a writer takes its turn before it reads, so what it has read still holds when it writes.
-    reading = connection.get_execution_options().get("frugalmct_reading", False)
+    options = connection.get_execution_options()
+    if options.get("frugalmct_begun"):
+        return
     try:
-        link.execute("BEGIN" if reading else "BEGIN IMMEDIATE").close()
+        link.execute("BEGIN" if options.get("frugalmct_reading") else "BEGIN IMMEDIATE").close()
     except sqlite3.Error as error:
-        raise DBAPIError.instance("BEGIN", None, error, sqlite3.Error, dialect=connection.dialect) from None
+        raise _wrapped(error, connection.dialect) from None

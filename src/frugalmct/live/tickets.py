@@ -1,8 +1,6 @@
 """What a router hands out: a ticket while an item is being asked about, and the result."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +24,10 @@ class NoAnswer(FrugalError):
     """Every service that could be asked failed; `cost` is what was charged for it."""
 
     cost = 0.0
+
+
+GROWING = ("waiting", "answers", "failed", "steps")
+"""What a ticket keeps lists and mappings of."""
 
 
 @dataclass
@@ -59,20 +61,20 @@ class Ticket:
     """Whether the best add-on could not be paid for."""
     closed: bool = False
 
-    @contextmanager
-    def kept_on_error(self) -> Iterator[None]:
-        """Whatever was noted here before an error is taken back: a step counts whole or not at all."""
-        before = {name: copy(value) for name, value in vars(self).items() if name != "estimates"}
-        before["estimates"] = self.estimates
-        try:
-            yield
-        except BaseException:
-            vars(self).update(before)
-            raise
+    def as_it_is(self) -> dict[str, Any]:
+        """All that is noted here now, for `restore`; of what grows in place, copies."""
+        noted = vars(self).copy()
+        for name in GROWING:
+            noted[name] = noted[name].copy()
+        return noted
+
+    def restore(self, noted: dict[str, Any]) -> None:
+        """Takes back whatever was noted since."""
+        vars(self).update(noted)
 
     def state(self, services: Sequence[str]) -> State:
         """The base, and whoever else has answered."""
-        return tuple(sorted({*self.base, *(services.index(name) for name in self.answers)}))
+        return tuple(sorted({*self.base, *map(services.index, self.answers)}))
 
     def base_answered(self, services: Sequence[str]) -> bool:
         """Whether some service of the base has."""

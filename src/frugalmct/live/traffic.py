@@ -11,6 +11,7 @@ import numpy as np
 
 from frugalmct.errors import FrugalError
 from frugalmct.live.drift import Drift, compare
+from frugalmct.live.records import WouldWait
 from frugalmct.live.sketch import Recent, Sketch
 from frugalmct.mixing import CascadePlan
 from frugalmct.strategy import Strategy
@@ -50,6 +51,8 @@ class Traffic:
         if full:
             try:
                 self.share()
+            except WouldWait:
+                pass  # with the next item
             except FrugalError as error:  # the item has its answer: it must not be lost for this
                 LOG.warning("The sketch of the traffic could not be shared, and is kept: %s", error)
 

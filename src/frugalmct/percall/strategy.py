@@ -29,7 +29,7 @@ from frugalmct.percall.model import First, FirstModel, Walked, walk
 from frugalmct.percall.parts import FORMAT, Parts, PerCallPlan, read_parts, write_parts
 from frugalmct.percall.spending import Spending
 from frugalmct.percall.training import OnTrial
-from frugalmct.plans import AUTO, DELTA, budget_list, check_pays, check_prices, new_prices
+from frugalmct.plans import AUTO, DELTA, budget_list, check_pays, check_prices, new_prices, one_budget
 from frugalmct.training import folds
 
 
@@ -123,7 +123,7 @@ class PerCallStrategy:
 
     def plan_at(self, budget: float) -> PerCallPlan:
         """The plan of any budget: that trained for it, or who is asked first by the nearest, priced anew."""
-        if float(budget) in self.plans:
+        if one_budget(budget) in self.plans:
             return self.plans[float(budget)]
         check_pays("Strategy.plan_at", budget, min(model.curve.lowest for model in self.models.values()))
         payable = [p for p in self.plans.values() if self.models[p.first].curve.lowest <= budget]
@@ -131,7 +131,7 @@ class PerCallStrategy:
         return make_plan(float(budget), self.training.first(near.first))
 
     def plan(self, budget: float) -> PerCallPlan:
-        if float(budget) not in self.plans:
+        if one_budget(budget) not in self.plans:
             raise FrugalError(
                 f"This strategy was not trained for budget {budget:g}; it knows {listed(self.plans)}. "
                 "Train it with that budget."

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from frugalmct.errors import FrugalError
 from frugalmct.predict.base import Estimates, Matrix
+from frugalmct.predict.descent import Descent
 
 # Rows in flight at once: with a hundred trees their places fit a core's cache. scikit-learn's own trees go
 # one after the other instead, each fetched anew for every block: there larger blocks are faster.
 BLOCK = 512
 GROWN_BLOCK = 8192
 LEAF = -1
-LEVELS_AT_ONCE = 4
 # Items descend all trees together: what a block of them takes grows with the trees, 400 MB at this many.
 MAX_TREES = 20_000
 
@@ -157,29 +157,11 @@ class Forest:
 
     def estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
         """(services,): what `estimate` gives for one item, whose features are a dense row, only sooner."""
-        feature, threshold, children = self._descent
-        cells = row[self.columns]
-        node = self._starts
-        while True:
-            for _ in range(LEVELS_AT_ONCE):
-                node = children.take(2 * node + (cells.take(feature.take(node)) > threshold.take(node)))
-            if (self.feature.take(node) == LEAF).all():
-                break
-        # Tree after tree, as above: a sum in another order may differ in its last digit.
-        leaves = self.values.take(self.right.take(node), axis=0)
-        return np.add.accumulate(leaves, axis=0, dtype=np.float64)[-1] / len(self.roots)
+        return self._descent.estimate(row)
 
     @cached_property
-    def _starts(self) -> NDArray[np.intp]:
-        return self.roots.astype(np.intp)
-
-    @cached_property
-    def _descent(self) -> tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.intp]]:
-        """Feature, threshold and the two children of each node, left first; a leaf is its own child."""
-        nodes = np.arange(len(self.feature), dtype=np.intp)
-        leaf = self.feature == LEAF
-        children = np.column_stack([np.where(leaf, nodes, nodes + 1), np.where(leaf, nodes, self.right)])
-        return np.where(leaf, 0, self.feature).astype(np.intp), self.threshold, children.ravel()
+    def _descent(self) -> Descent:
+        return Descent(self)
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in TYPES}

@@ -283,7 +283,7 @@ def test_a_commit_whose_outcome_is_unknown(url: str) -> None:
     from sqlalchemy.exc import OperationalError
 
     ledger = Ledger.open(url, Budget(total=10))
-    store, run = ledger._store, ledger._store._engine.begin
+    store, run = ledger._store, ledger._store._in_turn
     broken = []
 
     @contextmanager
@@ -294,7 +294,7 @@ def test_a_commit_whose_outcome_is_unknown(url: str) -> None:
             broken.append(True)
             raise OperationalError("COMMIT", None, Exception("gone"), connection_invalidated=True)
 
-    store._engine.begin = breaks_once
+    store._in_turn = breaks_once
     reservation = ledger.reserve(1, "A", "t")
     broken.clear()
     assert ledger.settle(reservation, 0.5) == 0.5

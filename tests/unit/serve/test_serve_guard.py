@@ -128,11 +128,11 @@ def test_two_requests_for_one_ticket_do_not_work_at_once(make_router, serving, m
     decide = router.decide
 
     def slow(*arguments):
+        router.money.may_wait()  # what takes its time is done in a thread
         inside.set()
         assert go_on.wait(60)
         return decide(*arguments)
 
-    router.shared = True  # as with a ledger: steps run in threads
     with serving(router) as client:
         request = {"ticket": client.ok("/open", {})["ticket"], "answers": {"cheap": []}}
         monkeypatch.setattr(router, "decide", slow)

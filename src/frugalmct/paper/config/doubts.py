@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from frugalmct.paper.config.sources import selected_datasets
-from frugalmct.suspicions import of_prices_and_budgets, prices_of_one_call
-
-USUAL_UNIT = "10,000"
+from frugalmct.suspicions import of_prices_and_budgets
 
 
 def doubts(config: Mapping[str, Any]) -> Iterator[str]:
@@ -16,6 +14,4 @@ def doubts(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def dataset_doubts(block: Mapping[str, Any]) -> Iterator[str]:
-    yield from of_prices_and_budgets(block["prices"], block["budgets"])
-    if USUAL_UNIT in block["unit"]:
-        yield from prices_of_one_call(block["prices"])
+    return of_prices_and_budgets(block["prices"], block["budgets"], block["unit"])

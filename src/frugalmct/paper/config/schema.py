@@ -83,10 +83,13 @@ def _choice_in_words(error: ValidationError) -> tuple[ConfigPath, str]:
     """Of several forms, what is wrong with the one that was meant; or, if none was, which there are."""
     mistyped = {cause.schema_path[0] for cause in error.context or () if _is_mistyped(cause, error)}
     meant = [cause for cause in error.context or () if cause.schema_path[0] not in mistyped]
-    if meant:
+    if any(cause.validator != "const" for cause in meant):
         return in_words(min(meant, key=_order))
-    forms = _type_name([form["type"] for form in error.validator_value if "type" in form])
-    return tuple(error.absolute_path), f"is {shown(error.instance)}; it must be {forms}"
+    words = [f"'{form['const']}'" for form in error.validator_value if "const" in form]
+    types = [_type_name(form["type"]) for form in error.validator_value if "type" in form]
+    return tuple(
+        error.absolute_path
+    ), f"is {shown(error.instance)}; it must be {' or '.join([*words, *types])}"
 
 
 def _is_mistyped(cause: ValidationError, choice: ValidationError) -> bool:
@@ -135,7 +138,10 @@ def _number_hint(given: Any, wanted: Any) -> str:
         value = float(given)
     except ValueError:
         return ""
-    return f", without quotes and written out, as in {value!r}" if math.isfinite(value) else ""
+    if not math.isfinite(value):
+        return ""
+    shortest = int(value) if value.is_integer() else value
+    return f", without quotes and written out, as in {shortest!r}"
 
 
 def with_defaults(block: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,9 +39,9 @@ COLUMNS = (
     REPETITIONS,
 )  # fmt: skip
 CAPTION = """
-FrugalMCT with one service less, for every service: what accuracy is lost, mean over the budgets, and what
-is still saved at the best service's accuracy. From the same estimates: nothing is learnt anew. A service
-whose loss is not above 0 can be dropped. 95 % intervals over repetitions.
+FrugalMCT by the paper's method with one service less, for every service: what accuracy is lost, mean over
+the budgets, and what is still saved at the best service's accuracy. From the same estimates: nothing is
+learnt anew. A service whose loss is not above 0 can be dropped. 95 % intervals over repetitions.
 """
 DIFFERS = "Not in the paper."
 

@@ -46,6 +46,7 @@ from frugalmct.paper.plotting import (
     short,
     title_of,
 )  # fmt: skip
+from frugalmct.paper.printed import printed_of
 from frugalmct.paper.wording import points
 
 TITLE = "Accuracy and cost trade-offs"
@@ -63,12 +64,13 @@ The paper's accuracy-cost trade-offs, one panel per dataset: FrugalMCT online an
 predictor (DAP) and FrugalML as curves over budgets, single services as crosses, the best service's
 accuracy as a dotted line; per dataset also larger, with both votes. FrugalMCT is the paper's method to the
 letter. Beyond the paper: FrugalMCT plus, which learns from the same items and is tested on the same; 95 %
-bands over repetitions; the oracle (true accuracies known), which leaves the panel at the top; in the table
-random_mix (the same money spent blindly), ideal_combiner (the oracle, and for every item the best of
-the base's, the add-on's and the combined answer), and the baselines with what FrugalMCT gets: votes in
-which silent services abstain, FrugalML with a θ per service or with the combiner, DAP with the best base
-for each budget. Where calls have costs of their own: FrugalMCT per call beside other routers. The table
-has one row per method, budget and repetition; status says how it went, or why a cell is empty.
+bands over repetitions; the oracle, which is the paper's method with its base and true accuracies known, a
+limit for that method and not for plus, and leaves the panel at the top; in the table random_mix (the same
+money spent blindly), ideal_combiner (the oracle, and for every item the best of the base's, the add-on's and
+the combined answer), and the baselines with what FrugalMCT gets: votes in which silent services abstain,
+FrugalML with a θ per service or with the combiner, DAP with the best base for each budget. Where
+calls have costs of their own: FrugalMCT per call beside other routers. The table has one row per method,
+budget and repetition; status says how it went, or why a cell is empty.
 """
 DIFFERS = (
     "Beyond the paper: FrugalMCT plus, 95 % bands, the oracle, a random mix, and in the table the baselines "
@@ -133,9 +135,15 @@ OFFSETS = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1), (1, 0), (-1, 0))
 SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-@picture(HEADLINE, "dataset", "method", "accuracy", "cost")
 def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
-    """One panel per dataset, costs in its unit; a single one is drawn large."""
+    """One panel per dataset; in a run of both the paper's alone, for own data have a figure each."""
+    papers = table[table["dataset"].map(printed_of).astype(bool)] if "dataset" in table else table
+    return _grid(table if papers.empty else papers, units)
+
+
+@picture(HEADLINE, "dataset", "method", "accuracy", "cost")
+def _grid(table: pd.DataFrame, units: Mapping[str, str] | None) -> Figure:
+    """Costs in the unit of the dataset; a single one is drawn large."""
     datasets = list(table["dataset"].unique())
     if len(datasets) == 1:
         return _large(table, units)

@@ -10,8 +10,11 @@ import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import CodeType
 
 PACKAGE = Path(__file__).parents[2]
+# Where statements stand within statements.
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 @cache
@@ -22,13 +25,14 @@ def code_files(script: Path, *plugins: str) -> tuple[Path, ...]:
     script will use are given.
     """
     found: dict[str, Path] = {}
-    waiting = [*_imported(script, ""), *(part for plugin in plugins for part in _with_parents(plugin))]
+    waiting = [*_modules_of(PACKAGE, script, "")]
+    waiting += _known(PACKAGE, (part for plugin in plugins for part in _with_parents(plugin)))
     while waiting:
-        module = waiting.pop()
-        if module not in found and (file := _module_file(module)):
+        module, file = waiting.pop()
+        if module not in found:
             found[module] = file
-            waiting += _imported(file, module if file.name == "__init__.py" else module.rpartition(".")[0])
-    data = {file for module in found.values() for file in _named_data(module)}
+            waiting += _modules_of(PACKAGE, file, module if file.name == "__init__.py" else _parent(module))
+    data = {named for file in found.values() for named in _data_named(PACKAGE, file)}
     return tuple(sorted({*found.values(), *data}))
 
 
@@ -46,25 +50,45 @@ def _content(file: Path) -> bytes:
     return hashlib.sha256(file.read_bytes()).digest()
 
 
-def _nodes(file: Path) -> Iterator[ast.AST]:
-    """All of a module but what only type checkers read."""
-    waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"), str(file))]
+@cache
+def _parsed(file: Path) -> tuple[tuple[ast.stmt, ...], CodeType]:
+    """A module's statements, at any depth, and the module compiled; without what only type checkers read."""
+    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+    statements = tuple(_statements(tree))
+    return statements, compile(tree, str(file), "exec", dont_inherit=True, optimize=0)
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        yield node
-        waiting += ast.iter_child_nodes(node)
+        for name in _BODIES:
+            for inner in getattr(node, name, ()):
+                if isinstance(inner, ast.If) and _asks_for_type_checking(inner):
+                    inner.body, inner.orelse = [ast.copy_location(ast.Pass(), inner)], []
+                waiting.append(inner)
+                yield inner
+
+
+def _asks_for_type_checking(node: ast.If) -> bool:
+    return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 @cache
-def _imported(file: Path, package: str) -> tuple[str, ...]:
-    """Modules named in any import statement, also those inside functions; `package` is that of the file."""
-    return tuple(_imports(file, package))
+def _modules_of(root: Path, file: Path, package: str) -> tuple[tuple[str, Path], ...]:
+    """Modules of the package named in any import statement, also those inside functions, with their files;
+    `package` is that of the file."""
+    return tuple(_known(root, _imports(file, package)))
+
+
+def _known(root: Path, modules: Iterator[str]) -> Iterator[tuple[str, Path]]:
+    for module in dict.fromkeys(modules):
+        if file := _module_file(root, module):
+            yield module, file
 
 
 def _imports(file: Path, package: str) -> Iterator[str]:
-    for node in _nodes(file):
+    for node in _parsed(file)[0]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _with_parents(alias.name)
@@ -81,34 +105,49 @@ def _with_parents(module: str) -> Iterator[str]:
     return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
-def _module_file(module: str) -> Path | None:
+def _parent(module: str) -> str:
+    return module.rpartition(".")[0]
+
+
+@cache
+def _module_file(root: Path, module: str) -> Path | None:
     first, *rest = module.split(".")
-    if first != PACKAGE.name:
+    if first != root.name:
         return None
-    place = PACKAGE.joinpath(*rest)
-    candidates = [place / "__init__.py", place.with_suffix(".py")] if rest else [PACKAGE / "__init__.py"]
+    place = root.joinpath(*rest)
+    candidates = [place / "__init__.py", place.with_suffix(".py")] if rest else [root / "__init__.py"]
     return next((file for file in candidates if file.is_file()), None)
 
 
 @cache
-def _named_data(file: Path) -> tuple[Path, ...]:
+def _data_named(root: Path, file: Path) -> tuple[Path, ...]:
     """Files beside the code that a string in it names, in full or by their folder."""
-    return tuple(_named(file))
+    data = _data(root)
+    named = {text.rstrip("/") for text in _texts(_parsed(file)[1])}
+    return tuple(found for name in named & data.keys() for found in data[name])
 
 
-def _named(file: Path) -> Iterator[Path]:
-    for node in _nodes(file):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _looks_like_path(node.value):
-            place = PACKAGE / node.value
-            if place.is_dir():
-                yield from (data for data in place.rglob("*") if _is_data(data))
-            elif _is_data(place):
-                yield place
+@cache
+def _data(root: Path) -> dict[str, tuple[Path, ...]]:
+    """Path within the package -> the data files there, of all that hold any."""
+    found: dict[str, tuple[Path, ...]] = {}
+    for file in root.rglob("*"):
+        if file.suffix not in (".py", ".pyc") and file.is_file():
+            for place in (file, *file.parents):
+                if place == root:
+                    break
+                name = place.relative_to(root).as_posix()
+                found[name] = (*found.get(name, ()), file)
+    return found
 
 
-def _looks_like_path(text: str) -> bool:
-    return 0 < len(text) < 200 and text[0].isalnum() and not any(sign in text for sign in "\n\0: ")
-
-
-def _is_data(file: Path) -> bool:
-    return file.is_file() and file.suffix not in (".py", ".pyc")
+def _texts(constant: object) -> Iterator[str]:
+    """All strings in compiled code, at any depth."""
+    if isinstance(constant, str):
+        yield constant
+    elif isinstance(constant, CodeType):
+        for inner in constant.co_consts:
+            yield from _texts(inner)
+    elif isinstance(constant, tuple | frozenset):
+        for inner in constant:
+            yield from _texts(inner)

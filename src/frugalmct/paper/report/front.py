@@ -127,8 +127,9 @@ def _figure(run: Run, name: str) -> list[Html]:
 
 def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
     tested = run.test_items(results.dataset)
-    yield tag("p", _how_sure(run, results, tested), class_="note")
     answer = next((found for arm in (PER_CALL, *ARMS) if (found := Answer.of(results, arm))), None)
+    whose = f" The numbers are those of {name_of(answer.method)}." if answer else ""
+    yield tag("p", _how_sure(run, results, tested) + whose, class_="note")
     if answer is None:
         yield gap("The answer", "no single service or no FrugalMCT has results")
     elif tested is not None and tested < FEWEST_TEST_ITEMS:

@@ -27,6 +27,8 @@ from frugalmct.paper.report.run import Run
 from frugalmct.paper.report.warnings import warnings_box
 
 TITLE = "FrugalMCT: results"
+# Of a run of own data alone, below all that was made.
+GAPS = ("gaps", "Not in this run")
 
 
 def write_report(
@@ -50,7 +52,7 @@ def write_report(
 
 def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
     # Of own data alone nobody expects all that the paper has, nor of the paper's what is made of own data.
-    about_paper = run.papers or not run.datasets
+    about_paper = is_about_paper(run)
     exhibits = [
         exhibit
         for exhibit in all_exhibits()
@@ -60,7 +62,8 @@ def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
         section(part_identity(part), title, *(_exhibit(run, exhibit) for exhibit in own))
         for part, title, own in parts_of(run, exhibits)
     ]
-    main = tag("main", summary(run, exhibits), *parts, provenance_section(run, jobs, root), id="top")
+    below = [] if about_paper else [section(*GAPS, *_gaps(run, exhibits))]
+    main = tag("main", summary(run, exhibits), *parts, *below, provenance_section(run, jobs, root), id="top")
     head = joined(
         [
             Html('<meta charset="utf-8">'),
@@ -78,6 +81,11 @@ def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
     script = Html(f"<script>\n{asset('page.js')}</script>")
     body = joined([contents(run, exhibits), main, script])
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+
+
+def is_about_paper(run: Run) -> bool:
+    """Whether the page has the paper's part; that of a run of own data alone has none."""
+    return bool(run.papers) or not run.datasets
 
 
 # In full: the workflow finds the data files that a module names.
@@ -103,11 +111,15 @@ def parts_of(run: Run, exhibits: Sequence[Exhibit]) -> Iterator[tuple[str, str, 
 
 def contents(run: Run, exhibits: Sequence[Exhibit]) -> Html:
     lines = [tag("li", tag("a", title, href=f"#{identity}")) for identity, title in front_titles(run)]
-    lines.append(tag("li", tag("a", "Summary", href="#summary")))
+    about_paper = is_about_paper(run)
+    if about_paper:
+        lines.append(tag("li", tag("a", "Summary", href="#summary")))
     for part, title, own in parts_of(run, exhibits):
         below = [tag("li", tag("a", exhibit.title, href=f"#{exhibit.name}")) for exhibit in own]
         link = tag("a", title, href=f"#{part_identity(part)}")
         lines.append(tag("li", link, tag("ul", *below)))
+    if not about_paper:
+        lines.append(tag("li", tag("a", GAPS[1], href=f"#{GAPS[0]}")))
     lines.append(tag("li", tag("a", "Provenance", href="#provenance")))
     return tag(
         "nav", tag("details", tag("summary", "Contents"), tag("ul", *lines), open=""), aria_label="Contents"
@@ -125,8 +137,13 @@ def summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
         tag("p", _what_was_run(run)),
         warnings_box(run),
         *fronts(run),
-        section("summary", "Summary", *_summary_tables(run), *_gaps(run, exhibits)),
+        *([_summary(run, exhibits)] if is_about_paper(run) else []),
     )
+
+
+def _summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
+    gaps = [tag("h3", "Gaps"), *_gaps(run, exhibits)]
+    return section("summary", "Summary", *_summary_tables(run), *gaps)
 
 
 def _banner(run: Run) -> Html:
@@ -158,16 +175,14 @@ def _what_was_run(run: Run) -> str:
     given = {key: run.settings.get(key, "?") for key in ("repeats", "scale", "predictor", "seed")}
     items = f"{int(statistics['items'].sum()):,} items" if "items" in statistics else "items not known"
     return (
-        f"{datasets} ({items}), {given['repeats']} repetitions, scale {given['scale']}, "
+        f"{datasets} ({items}), {given['repeats']} repetition{'' if given['repeats'] == 1 else 's'}, "
+        f"scale {given['scale']}, "
         f"predictor {str(given['predictor']).replace('_', ' ')}, seed {given['seed']}. "
         "Intervals are 95 %, over repetitions: random splits of one dataset."
     )
 
 
 def _summary_tables(run: Run) -> Iterator[Html]:
-    """The paper's part; a run of own data alone has none."""
-    if run.datasets and not run.papers:
-        return
     yield tag("h3", "What the paper claims, on this run's numbers")
     claims = run.tables.get(CLAIMS)
     if claims is None or not set(claims) >= NEEDED:
@@ -190,7 +205,6 @@ def _gaps(run: Run, exhibits: Sequence[Exhibit]) -> Iterator[Html]:
         exhibit.name: run.why_missing(exhibit.name) for exhibit in exhibits if exhibit.name not in run.tables
     }
     lines = gap_lines(run.tables, run.missing | absent, run.datasets, run.settings)
-    yield tag("h3", "Gaps")
     yield (
         tag("ul", *(tag("li", line) for line in lines))
         if lines
@@ -217,10 +231,16 @@ def _exhibit_parts(run: Run, exhibit: Exhibit) -> Iterator[Html]:
         yield _figure(run, exhibit, name, lines)
     if not whole and not each and (exhibit.plot or exhibit.plot_each):
         yield gap("The figure", run.why_missing(exhibit.name))
-    if whole and each:
+    if whole and each and not _of_one_dataset(run, exhibit):
         pictures = [_figure(run, exhibit, name, []) for name in each]
         yield tag("details", tag("summary", f"One figure per dataset ({len(each)})"), *pictures)
     yield _table(run, exhibit)
+
+
+def _of_one_dataset(run: Run, exhibit: Exhibit) -> bool:
+    """Whether the figure of all datasets is that of the only one."""
+    shown = run.tables.get(exhibit.name)
+    return shown is not None and "dataset" in shown and shown["dataset"].nunique() == 1
 
 
 def _reading(run: Run, exhibit: Exhibit) -> list[str]:

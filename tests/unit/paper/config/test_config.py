@@ -152,6 +152,8 @@ MISTAKES = {
     "scale of zero": ("scale", 0, "scale is 0; it must be more than 0"),
     "scale beyond one": ("scale", 1.01, "scale is 1.01; it must be at most 1"),
     "truth as number": ("scale", True, "scale is true; it must be a number"),
+    "whole number as text": ("repeats", "5", "without quotes and written out, as in 5."),
+    "neither word nor number": ("delta", "big", "delta is 'big'; it must be 'auto' or a number."),
     "number as text": ("scale", "0.5", "scale is '0.5'; it must be a number, without quotes"),
     "exponent as text": ("datasets/mine/prices/Google", "1e-3", "written out, as in 0.001"),
     "train share": ("train_share", 1, "train_share is 1; it must be less than 1"),

@@ -85,3 +85,12 @@ def test_a_dataset_alone_is_drawn_large():
     rows = rows_of(made_up_tables()["tradeoff"], "COCO")
     alone, large = plot(rows), plot_each(rows)
     assert words(alone) == words(large) and (alone.get_size_inches() == large.get_size_inches()).all()
+
+
+def test_beside_the_papers_datasets_own_ones_are_not_in_the_grid(tmp_path):
+    table = made_up_tables(("PASCAL", "COCO"), data="release")["tradeoff"]
+    own = rows_of(table, "COCO").assign(dataset="tickets", data="recorded")
+    shown = drawn_text(plot(pd.concat([own, table])), tmp_path)
+    assert "PASCAL" in shown and "COCO" in shown and "tickets" not in shown
+    assert "REAL DATA" in shown, "which own data need not be"
+    assert "tickets" in drawn_text(plot(own), tmp_path)

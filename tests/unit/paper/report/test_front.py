@@ -55,7 +55,7 @@ def test_without_a_service_or_a_method_there_is_no_answer():
 
 def test_own_data_speak_of_money_in_their_unit():
     page = "".join(fronts(run_of(rows(), unit="EUR per 10,000 letters", items_per_month=40_000)))
-    assert "Costs are in EUR per 10,000 letters." in page
+    assert "Costs are in EUR per 10,000 letters. The numbers are those of FrugalMCT." in page
     assert "on 500 items that nothing was learnt from, in 2 random splits" in page
     assert "<b>72 %</b>" in page and "saved at Best&#x27;s accuracy of 81.0 %; Best alone costs 20" in page
     assert "<b>14.5</b>" in page and "saved per 10,000 items, 58 a month for 40,000 items" in page
@@ -65,6 +65,7 @@ def test_own_data_speak_of_money_in_their_unit():
 def test_the_better_method_speaks_for_own_data():
     page = "".join(fronts(run_of(rows(arms={ONLINE: 0.0, PLUS: 0.02}))))
     assert "<b>+11.0</b>" in page and "<b>+9.0</b>" not in page
+    assert "The numbers are those of FrugalMCT plus." in page
 
 
 def test_too_few_items_have_no_headline():

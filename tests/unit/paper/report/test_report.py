@@ -85,6 +85,20 @@ def test_every_item_is_there_in_order_and_linked(page):
     assert all(int(below[1]) - int(above[1]) <= 1 for above, below in pairwise(headings))
 
 
+def test_the_only_datasets_figure_is_not_repeated(page, tmp_path):
+    assert "One figure per dataset (1)" in page
+    alone = reported(tmp_path, made_up_tables(("COCO",)))
+    assert 'id="tradeoff"' in alone and "One figure per dataset" not in alone
+
+
+def test_of_own_data_alone_what_was_not_made_comes_last(page, tmp_path):
+    tables = made_up_tables(("mine",), data="recorded")
+    own = reported(tmp_path, tables, figures=False, settings=SETTINGS | {"datasets": {"mine": {}}})
+    order = [own.index(f'<section id="{name}"') for name in ("answer-mine", "tradeoff", "gaps", "provenance")]
+    assert order == sorted(order) and 'id="summary"' not in own and 'href="#summary"' not in own
+    assert 'id="summary"' in page and 'id="gaps"' not in page
+
+
 def test_simulated_is_said_large_and_on_every_figure(page, tmp_path):
     assert '<div class="banner" role="note"><strong>SIMULATED DATA</strong>' in page
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
