@@ -18,6 +18,7 @@ from frugalmct.combine import (
     fit_market_combiners,
     mean_metric,
     search,
+    weight_threshold,
 )
 from frugalmct.combine.union import TOLERANCE
 from frugalmct.errors import FrugalError
@@ -132,6 +133,16 @@ def test_search_equals_a_double_loop(items, metric, grid, limit, abstain):
         assert found.weight == 1
         found = WeightThreshold(0.0, found.threshold)
     assert means[found] == pytest.approx(max(means.values()), abs=1e-12)
+
+
+@given(ITEMS, st.sampled_from(sorted(METRICS)), LIMITS, st.integers(1, 3))
+def test_many_items_are_searched_block_by_block(items, metric, limit, block):
+    base, addon, truth = markets(items)
+    whole = mean_metric(truth, base, addon, metric, labels_per_item=limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weight_threshold, "BLOCK", block)
+        in_blocks = mean_metric(truth, base, addon, metric, labels_per_item=limit)
+    np.testing.assert_allclose(in_blocks, whole, atol=1e-12)
 
 
 def test_search_breaks_ties_by_threshold_then_by_the_weight_nearest_a_half():

@@ -20,6 +20,8 @@ from frugalmct.metrics import metric_from_counts
 from frugalmct.sparse import entry_keys, set_sizes
 
 GRID = 10
+# Items that are looked at together; of more, the tables would neither fit a core's cache nor small memories.
+BLOCK = 100_000
 
 
 class WeightThreshold(NamedTuple):
@@ -108,8 +110,39 @@ def mean_metric(
     """(weights, thresholds): the mean metric over the grid, all thresholds of a weight in one pass."""
     check_labels_per_item(labels_per_item)
     thresholds = grid_steps(grid)
-    truth = checked_scores("truth", truth)
-    union = Union.of(checked_scores("base_scores", base_scores), checked_scores("addon_scores", addon_scores))
+    weights = thresholds if weights is None else weights
+    given = {"truth": truth, "base_scores": base_scores, "addon_scores": addon_scores}
+    tables = [checked_scores(what, table) for what, table in given.items()]
+    items = tables[0].shape[0]
+    if items <= BLOCK or len({table.shape for table in tables}) > 1:
+        return _surface(*tables, metric, thresholds, weights, labels_per_item, abstain)
+    starts = range(0, items, BLOCK)
+    means = [
+        _surface(
+            *(table[start : start + BLOCK] for table in tables),
+            metric,
+            thresholds,
+            weights,
+            labels_per_item,
+            abstain,
+        )
+        for start in starts
+    ]
+    return np.average(means, axis=0, weights=[min(BLOCK, items - start) for start in starts])
+
+
+def _surface(
+    truth: csr_matrix,
+    base_scores: csr_matrix,
+    addon_scores: csr_matrix,
+    metric: str,
+    thresholds: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    labels_per_item: int | None,
+    abstain: bool,
+) -> NDArray[np.float64]:
+    """`mean_metric` of items that are looked at together."""
+    union = Union.of(base_scores, addon_scores)
     if truth.shape != union.shape:
         raise FrugalError(f"Truth is {truth.shape} but the answers are {union.shape}; they must be alike.")
     if not truth.shape[0]:
@@ -117,7 +150,7 @@ def mean_metric(
     is_true = union.members(entry_keys(truth))
     true_sizes = np.repeat(set_sizes(truth), len(thresholds))
     surface = []
-    for weight in thresholds if weights is None else weights:
+    for weight in weights:
         check_share("weight", weight)
         scores = union.scores(weight, abstain)
         survived = np.searchsorted(thresholds - TOLERANCE, scores, side="right")

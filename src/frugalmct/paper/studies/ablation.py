@@ -178,9 +178,10 @@ class Trial:
                 if learning.abstain == known.learning.abstain or isinstance(found, LearnedCombiner)
             ]
             learner.combiners, learner.accuracy = _of(known.combiners, same), _of(known.accuracy, same)
-            if replace(learning, abstain=known.learning.abstain) == known.learning:
-                # Forests learn from these accuracies alone.
-                kept = [state for state, model in known.models.items() if _states(model) <= set(same)]
+            kept = [state for state, model in known.models.items() if _states(model) <= set(same)]
+            alike = replace(learning, abstain=known.learning.abstain) == known.learning
+            # Forests learn from these accuracies alone, with the leaf size found for the first of them.
+            if alike and kept[:1] == list(known.models)[:1]:
                 learner.models, learner.estimates = _of(known.models, kept), _of(known.estimates, kept)
         for base in self.bases:
             learner.learn((base,), [service for service in range(learner.services) if service != base])
