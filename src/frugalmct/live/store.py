@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, UpdateBase, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, StatementError
 
 from frugalmct.live import tables
 from frugalmct.live.records import LedgerError, WouldWait
@@ -252,7 +252,7 @@ class _Writer:
         self.connection.close()
 
 
-def _wrapped(error: sqlite3.Error, dialect: Any) -> DBAPIError:
+def _wrapped(error: sqlite3.Error, dialect: Any) -> StatementError:
     """A fault of the driver as SQLAlchemy would raise it."""
     return DBAPIError.instance("BEGIN or COMMIT", None, error, sqlite3.Error, dialect=dialect)
 

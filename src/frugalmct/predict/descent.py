@@ -7,7 +7,7 @@ for which it is known beforehand. An item then descends all trees together with 
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,8 @@ class Descent:
         self._columns = forest.columns
         self._feature = np.minimum(feature[order], len(forest.columns) - 1).astype(np.intp)
         self._threshold = forest.threshold[order]
-        self._thresholds = memoryview(self._threshold)
+        buffer: Any = self._threshold
+        self._thresholds = memoryview(buffer)
         self._leaves, self._values = forest.right[order], forest.values
         self._start = np.searchsorted(feature[order], np.arange(len(forest.columns) + 1)).tolist()
         self._zero = [self._first_not_below(place, 0.0) for place in range(len(forest.columns))]
