@@ -129,11 +129,9 @@ class OneItem:
 
 
 def _leading(labels: list[int], answers: Sequence[Answer]) -> list[int]:
-    """The few of the highest scores, in order."""
-    if len(labels) <= MAX_CONTEXT:
-        return labels
+    """The few of the highest scores, the highest first: what they say is added up in this order."""
     highest = {label: max(answer.get(label, 0.0) for answer in answers) for label in labels}
-    return sorted(_from_the_highest(labels, lambda label: _stepped(highest[label]))[:MAX_CONTEXT])
+    return _from_the_highest(labels, lambda label: _stepped(highest[label]))[:MAX_CONTEXT]
 
 
 def keep_one(rule: KeptSet, likely: dict[int, float]) -> dict[int, float]:
