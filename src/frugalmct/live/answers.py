@@ -26,7 +26,7 @@ def checked_answer(answer: Any) -> Labels:
         raise Nonsense(f"its answer has {len(answer):,} labels; {MOST_LABELS:,} are the most")
     found: Labels = {}
     for pair in answer:
-        # Lists and floats, which nearly all are, are told at once.
+        # Lists and floats, which nearly all are, are known at once.
         listed = type(pair) is list or (isinstance(pair, Sequence) and not isinstance(pair, str))
         if not listed or len(pair) != 2:
             raise Nonsense(f"it answered {shown(pair)} where a [label, score] pair was expected")
