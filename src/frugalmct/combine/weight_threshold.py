@@ -8,6 +8,7 @@ A service that gives no label at all speaks, in the paper, against every label o
 it has no say: the other's scores then count in full, so that a silent add-on does not silence the base.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -115,33 +116,23 @@ def mean_metric(
     tables = [checked_scores(what, table) for what, table in given.items()]
     items = tables[0].shape[0]
     if items <= BLOCK or len({table.shape for table in tables}) > 1:
-        return _surface(*tables, metric, thresholds, weights, labels_per_item, abstain)
+        return _surface(tables, metric, thresholds, weights, labels_per_item, abstain)
     starts = range(0, items, BLOCK)
-    means = [
-        _surface(
-            *(table[start : start + BLOCK] for table in tables),
-            metric,
-            thresholds,
-            weights,
-            labels_per_item,
-            abstain,
-        )
-        for start in starts
-    ]
+    blocks = ([table[start : start + BLOCK] for table in tables] for start in starts)
+    means = [_surface(block, metric, thresholds, weights, labels_per_item, abstain) for block in blocks]
     return np.average(means, axis=0, weights=[min(BLOCK, items - start) for start in starts])
 
 
 def _surface(
-    truth: csr_matrix,
-    base_scores: csr_matrix,
-    addon_scores: csr_matrix,
+    tables: Sequence[csr_matrix],
     metric: str,
     thresholds: NDArray[np.float64],
     weights: NDArray[np.float64],
     labels_per_item: int | None,
     abstain: bool,
 ) -> NDArray[np.float64]:
-    """`mean_metric` of items that are looked at together."""
+    """`mean_metric` of items that are looked at together; tables: truth, and two services' answers."""
+    truth, base_scores, addon_scores = tables
     union = Union.of(base_scores, addon_scores)
     if truth.shape != union.shape:
         raise FrugalError(f"Truth is {truth.shape} but the answers are {union.shape}; they must be alike.")
