@@ -9,7 +9,8 @@ from typing import Any
 _WHERE = {
     "Router": "router",
     "PerCallRouter": "percall",
-    "PerCallResult": "percall",
+    "PerCallResult": "call_tickets",
+    "CallTicket": "call_tickets",
     "Call": "calls",
     "Ticket": "tickets",
     "Result": "tickets",

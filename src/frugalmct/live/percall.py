@@ -3,21 +3,28 @@
     router = PerCallRouter("strategy.npz", Budget(total=50, items=100_000), "sqlite:///ledger.db", per=1000)
     result = router.run({"text": "How many ..."}, ask)      # ask(service, item) -> Call(answer, cost)
 
+and in steps, for those who call services themselves:
+
+    ticket = router.open({"text": "How many ..."})
+    while ticket.ask:
+        router.decide(ticket, Call(answer, cost))           # of ticket.ask; None if the call failed
+    result = router.close(ticket)
+
 Money is reserved before a call, by its cap or by the estimate, and settled with what it really cost, in a
 ledger that processes may share. A cost divided by `per` is in the unit of the budget.
 """
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from frugalmct.errors import FrugalError, listed
-from frugalmct.live.answers import checked_answer
+from frugalmct.live.answers import Nonsense, checked_answer
 from frugalmct.live.budget import Budget
+from frugalmct.live.call_tickets import CallTicket, Estimated, PerCallResult
 from frugalmct.live.calls import Call, checked_cost, known_of
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
@@ -27,41 +34,10 @@ from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.spending import most_worth
 from frugalmct.strategy import Strategy
 
-Ask = Callable[[str, Any], Call]
+FAILED = -1e9
+"""Stands for the quality of a service that failed: below any other."""
 LEAST = 1e-9
 """The smallest sum that money is counted in."""
-
-
-@dataclass(frozen=True)
-class PerCallResult:
-    """answer: that of `service`, whose answer stands; asked: all that answered, in order; failed: those that
-    did not, with the reason; cost: of all calls, in the unit of the budget; expected: the quality that was
-    expected of the answer, None where money was at its end."""
-
-    id: str
-    answer: Any
-    service: str
-    asked: tuple[str, ...]
-    cost: float
-    expected: float | None
-    failed: dict[str, str] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self) | {"asked": list(self.asked)}
-
-
-@dataclass
-class _Item:
-    """One item on its way."""
-
-    id: str
-    key: str
-    item: Mapping[str, Any]
-    calls: dict[int, Call] = field(default_factory=dict)
-    paid: dict[int, float] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    cost: float = 0.0
 
 
 class PerCallRouter:
@@ -109,7 +85,7 @@ class PerCallRouter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.shut()
 
     def run(
         self, item: Mapping[str, Any], ask: Callable[[str, Any], Call], id: str | None = None
@@ -118,117 +94,206 @@ class PerCallRouter:
 
         item: with the `text` and `features` that the strategy learnt from.
         """
+        ticket = self.open(item, id)
+        while ticket.ask is not None:
+            call: Call | Exception
+            try:
+                call = ask(ticket.ask, item)
+            except FrugalError:
+                self._let_go(ticket)
+                raise
+            except Exception as error:
+                call = error
+            try:
+                self.decide(ticket, call)
+            except (NoAnswer, OutOfMoney):
+                raise
+            except FrugalError:
+                self._let_go(ticket)
+                raise
+        return self.close(ticket)
+
+    # ---- the three steps
+
+    def open(self, item: Mapping[str, Any], id: str | None = None) -> CallTicket:
+        """Reserves the money of the first call: `ticket.ask` says whose. OutOfMoney when there is none."""
         key = new_key()
-        own = _Item(str(id or item.get("id") or key), key, item)
         known_of(self.model, item, {})  # a mistake is said before money is spent
+        ticket = CallTicket(str(id or item.get("id") or key), key, item)
+        self._go_on(ticket)
+        return ticket
+
+    def decide(self, ticket: CallTicket, call: Call | Exception | None) -> str | None:
+        """Whom to ask next, given the call of `ticket.ask`; None once the ticket can be closed.
+
+        call: None, or an exception, says that it failed; its money goes back. After a LedgerError the ticket
+        is as before: the same may be tried again. OutOfMoney and NoAnswer end it; their `cost` was spent.
+        """
+        if ticket.ask is None:
+            return None
+        before = ticket.noted()
         try:
-            return self._run(own, ask)
+            self._take(ticket, call)
+            self._go_on(ticket)
         except (NoAnswer, OutOfMoney) as error:
-            error.cost = own.cost  # of calls that were made before
+            error.cost = ticket.cost  # of calls that were made before
+            ticket.ask = None
             raise
+        except BaseException:  # a step counts whole or not at all
+            ticket.restore(before)
+            raise
+        return ticket.ask
 
-    def _run(self, own: _Item, ask: Ask) -> PerCallResult:
-        whole = True
-        for service in self.order:
-            whole = self._call(own, service, float(self.model.costs.mean[service]), ask) and whole
-        if not whole:  # without all of the answers nothing is estimated
-            return self._without_estimates(own, ask)
-        known = known_of(self.model, own.item, own.calls)
-        accuracy, costs = self.model.estimate(known, self.strategy.items.table(known))
-        choice = self._choose(own, accuracy[0], costs[0], ask)
-        return self._result(own, choice, float(accuracy[0, choice]))
+    def close(self, ticket: CallTicket) -> PerCallResult:
+        """The answer that stands; an item of which nobody was asked in the end has none."""
+        if ticket.ask is not None:
+            raise FrugalError(
+                f"PerCallRouter.close: item {ticket.id} waits for the call of {ticket.ask}; give it to "
+                "decide, or None if it failed."
+            )
+        if ticket.stands is None:
+            raise NoAnswer(f"Item {ticket.id} has no answer: {self._reasons(ticket)}.")
+        names = tuple(self.strategy.services[service] for service in ticket.calls)
+        expected = None if ticket.known is None else float(ticket.known.accuracy[ticket.stands])
+        return PerCallResult(
+            ticket.id,
+            ticket.calls[ticket.stands].answer,
+            self.strategy.services[ticket.stands],
+            names,
+            ticket.cost,
+            expected,
+            ticket.failed,
+        )
 
-    def _choose(self, own: _Item, accuracy: np.ndarray, costs: np.ndarray, ask: Ask) -> int:
-        """The service whose answer stands, asked if it was not; one that fails is passed over."""
-        accuracy = accuracy.copy()
-        dual_price = self._dual_price(own)
-        while True:
-            choice = int(most_worth(accuracy[None], costs[None], list(own.calls), dual_price)[0])
-            if choice in own.calls:
-                return choice
-            if accuracy[choice] < 0:
-                raise NoAnswer(f"Item {own.id} has no answer: {self._reasons(own)}.")
-            if own.calls and not self._affordable(own, choice, float(costs[choice])):
-                return max(own.calls, key=lambda k: accuracy[k])
-            if not own.calls and not self._affordable(own, choice, float(costs[choice])):
-                left = [k for k in range(len(costs)) if accuracy[k] >= 0]
-                choice = min(left, key=lambda k: costs[k])
-            if self._call(own, choice, float(costs[choice]), ask):
-                return choice
-            accuracy[choice] = -1e9  # it failed
-            if own.calls:
-                return max(own.calls, key=lambda k: accuracy[k])
+    def _let_go(self, ticket: CallTicket) -> None:
+        """The item ends here: what is reserved for a call that was not made goes back."""
+        if ticket.reserved is not None:
+            self.money.release(ticket.reserved)
 
-    def _without_estimates(self, own: _Item, ask: Ask) -> PerCallResult:
-        """Whoever did answer stands; if none did, the cheapest that does."""
-        if own.calls:
-            return self._result(own, list(own.calls)[-1], None)
-        for service in np.argsort(self.model.costs.mean, kind="stable").tolist():
-            name = self.strategy.services[service]
-            if name not in own.failed and self._call(
-                own, service, float(self.model.costs.mean[service]), ask
-            ):
-                return self._result(own, service, None)
-        raise NoAnswer(f"Item {own.id} has no answer: {self._reasons(own)}.")
+    def _take(self, ticket: CallTicket, call: Call | Exception | None) -> None:
+        """One call, paid with what it really cost."""
+        assert ticket.ask is not None and ticket.reserved is not None  # they come together
+        service = self.strategy.services.index(ticket.ask)
+        if (failure := self._failure_of(ticket.ask, service, call)) is not None:
+            self.money.release(ticket.reserved)
+            ticket.failed[ticket.ask] = failure
+        else:
+            assert isinstance(call, Call)  # else it failed
+            cost = ticket.estimate if call.cost is None else checked_cost(call.cost)
+            ticket.cost += self.money.settle(ticket.reserved, cost / self.per)
+            ticket.paid += cost
+            ticket.calls[service] = Call(call.answer, cost, call.features)
+        ticket.ask, ticket.reserved = None, None
 
-    def _call(self, own: _Item, service: int, estimate: float, ask: Ask) -> bool:
-        """One call, paid with what it really cost; whether it was answered."""
-        name = self.strategy.services[service]
-        made = self._reserve(own, service, estimate)
-        try:
-            call = ask(name, own.item)
-            if not isinstance(call, Call):
-                raise FrugalError(f"ask gave a {type(call).__name__} for {name}; give a frugalmct.live.Call.")
-            cost = estimate if call.cost is None else checked_cost(call.cost)
-            if service in self._labelled:
+    def _failure_of(self, name: str, service: int, call: Any) -> str | None:
+        """Why this is no call that can be used; None if it can be."""
+        if call is None:
+            return "the call failed"
+        if isinstance(call, Exception):
+            return f"{type(call).__name__}: {call}"[:200]
+        if not isinstance(call, Call):
+            raise FrugalError(f"ask gave a {type(call).__name__} for {name}; give a frugalmct.live.Call.")
+        if call.cost is not None:
+            checked_cost(call.cost)
+        if service in self._labelled:
+            try:
                 checked_answer(call.answer)
-        except FrugalError:
-            self.money.release(made)
-            raise
-        except Exception as error:
-            self.money.release(made)
-            own.failed[name] = f"{type(error).__name__}: {error}"[:200]
-            return False
-        own.cost += self.money.settle(made, cost / self.per)
-        own.calls[service], own.paid[service] = Call(call.answer, cost, call.features), cost
-        return True
+            except Nonsense as error:
+                return f"{type(error).__name__}: {error}"[:200]
+        return None
 
-    def _reserve(self, own: _Item, service: int, estimate: float) -> Reservation:
+    def _go_on(self, ticket: CallTicket) -> None:
+        """Names the next one to ask, its money reserved, or whose answer stands."""
+        services, mean = self.strategy.services, self.model.costs.mean
+        for service in self.order:
+            if service not in ticket.calls and services[service] not in ticket.failed:
+                return self._ask(ticket, service, float(mean[service]))
+        if any(services[service] in ticket.failed for service in self.order):
+            return self._without_estimates(ticket)
+        if ticket.known is None:
+            known = known_of(self.model, ticket.item, ticket.calls)
+            accuracy, costs = self.model.estimate(known, self.strategy.items.table(known))
+            ticket.known = Estimated(accuracy[0], costs[0], self._dual_price(ticket))
+        return self._choose(ticket, ticket.known)
+
+    def _choose(self, ticket: CallTicket, known: Estimated) -> None:
+        """The service whose answer stands, to be asked if it was not; one that failed is passed over."""
+        added = [service for service in ticket.calls if service not in self.plan.first]
+        if added:
+            ticket.stands = added[0]
+            return
+        accuracy = known.accuracy.copy()
+        for name in ticket.failed:
+            accuracy[self.strategy.services.index(name)] = FAILED
+        best = max(ticket.calls, key=lambda k: accuracy[k], default=None)
+        if ticket.failed and best is not None:
+            ticket.stands = best
+            return
+        choice = int(most_worth(accuracy[None], known.costs[None], list(ticket.calls), known.dual_price)[0])
+        if accuracy[choice] < 0:
+            raise NoAnswer(f"Item {ticket.id} has no answer: {self._reasons(ticket)}.")
+        if choice in ticket.calls:
+            ticket.stands = choice
+        elif self._affordable(ticket, choice, float(known.costs[choice])):
+            self._ask(ticket, choice, float(known.costs[choice]))
+        elif best is not None:
+            ticket.stands = best
+        else:
+            left = [k for k in range(len(accuracy)) if accuracy[k] >= 0]
+            choice = min(left, key=lambda k: known.costs[k])
+            self._ask(ticket, choice, float(known.costs[choice]))
+
+    def _without_estimates(self, ticket: CallTicket) -> None:
+        """Without all the first answers nothing is estimated: whoever did answer stands; if none did, the
+        cheapest that does."""
+        if ticket.calls:
+            ticket.stands = list(ticket.calls)[-1]
+            return None
+        mean = self.model.costs.mean
+        for service in np.argsort(mean, kind="stable").tolist():
+            if self.strategy.services[service] not in ticket.failed:
+                return self._ask(ticket, service, float(mean[service]))
+        raise NoAnswer(f"Item {ticket.id} has no answer: {self._reasons(ticket)}.")
+
+    def _ask(self, ticket: CallTicket, service: int, estimate: float) -> None:
+        ticket.reserved = self._reserve(ticket, service, estimate)
+        ticket.ask, ticket.estimate = self.strategy.services[service], estimate
+
+    def _reserve(self, ticket: CallTicket, service: int, estimate: float) -> Reservation:
         name = self.strategy.services[service]
         wanted = estimate if self.caps is None else float(self.caps[service])
         amount = wanted / self.per
         if self.caps is None:  # a call is made while there is money, whatever it may cost
             amount = max(min(amount, self.money.state().left), LEAST)
-        made = self.money.reserve(amount, name, own.key)
+        made = self.money.reserve(amount, name, ticket.key)
         if made is None:
             raise OutOfMoney(
-                f"Item {own.id}: {self.money.state().left:g} is left of the budget, which does not pay for "
-                f"{name}."
+                f"Item {ticket.id}: {self.money.state().left:g} is left of the budget, which does not pay "
+                f"for {name}."
             )
         return made
 
-    def _affordable(self, own: _Item, service: int, estimate: float) -> bool:
+    def _affordable(self, ticket: CallTicket, service: int, estimate: float) -> bool:
         """Whether enough would be left for the items to come."""
-        coming = self._coming(own)
+        coming = self._coming(ticket)
         needed = estimate if self.caps is None else float(self.caps[service])
         kept = 0.0 if coming is None else self.model.curve.kept(coming)
         return (needed + kept) / self.per <= self.money.state().left
 
-    def _dual_price(self, own: _Item) -> float:
+    def _dual_price(self, ticket: CallTicket) -> float:
         """That of the money left per item left; where the items are not known, that of the plan."""
-        coming = self._coming(own)
+        coming = self._coming(ticket)
         if coming is None:
             return self.plan.dual_price
-        paid = sum(own.paid.values())
-        return self.model.curve.at((self.money.state().left * self.per + paid) / (coming + 1))
+        return self.model.curve.at((self.money.state().left * self.per + ticket.paid) / (coming + 1))
 
-    def _coming(self, own: _Item) -> float | None:
+    def _coming(self, ticket: CallTicket) -> float | None:
         """How many items come after this one, as far as that is known."""
         state, now = self.money.state(), self._clock()
         period = self.money.budget.period(now)
         if period is None:
             return None
-        seen = state.items + (not own.calls)  # an item is counted with its first call
+        seen = state.items + (not ticket.calls)  # an item is counted with its first call
         return self.money.budget.items_left(now, seen, period, state.items_before)
 
     def _planned(self) -> float:
@@ -244,13 +309,9 @@ class PerCallRouter:
             )
         return payable[-1]
 
-    def _result(self, own: _Item, choice: int, expected: float | None) -> PerCallResult:
-        names = tuple(self.strategy.services[service] for service in own.calls)
-        service = self.strategy.services[choice]
-        return PerCallResult(own.id, own.calls[choice].answer, service, names, own.cost, expected, own.failed)
+    def _reasons(self, ticket: CallTicket) -> str:
+        return "; ".join(f"{name}: {why}" for name, why in ticket.failed.items()) or "no service was asked"
 
-    def _reasons(self, own: _Item) -> str:
-        return "; ".join(f"{name}: {why}" for name, why in own.failed.items()) or "no service was asked"
-
-    def close(self) -> None:
+    def shut(self) -> None:
+        """Ends the use of the ledger; its books stay."""
         self.money.close()

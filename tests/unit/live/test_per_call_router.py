@@ -8,7 +8,7 @@ from per_call_markets import FAST, prompts, voters
 
 from frugalmct import Strategy
 from frugalmct.errors import FrugalError
-from frugalmct.live import Budget, Call, NoAnswer, OutOfMoney, PerCallRouter, Router
+from frugalmct.live import Budget, Call, LedgerError, NoAnswer, OutOfMoney, PerCallRouter, Router
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +149,86 @@ def test_nobody_answers(by_text):
     assert router.money.state().spent == 0
 
 
+@pytest.mark.parametrize(("fixture", "market"), [("by_text", prompts(60, 1)), ("by_votes", voters(60, 1))])
+def test_in_steps_as_in_one(request, fixture, market):
+    """The same services asked, the same money, whoever makes the calls; now and then one fails."""
+    strategy = request.getfixturevalue(fixture)
+
+    def called(n, service):
+        if (n + len(service)) % 7 == 0:
+            return TimeoutError("no answer")
+        return asker(market, n, [])(service, None)
+
+    def ask_for(n):
+        def ask(service, _):
+            call = called(n, service)
+            if isinstance(call, Exception):
+                raise call
+            return call
+
+        return ask
+
+    whole, stepped = (PerCallRouter(strategy, Budget(total=150, items=60)) for _ in range(2))
+    for n in range(len(market)):
+        expected = _or_error(lambda n=n: whole.run(item_of(market, n), ask_for(n)))
+        assert _or_error(lambda n=n: _in_steps(stepped, item_of(market, n), n, called)) == expected
+    assert stepped.money.state() == whole.money.state()
+    assert stepped.money.state().reserved == 0
+
+
+def _in_steps(router, item, n, called):
+    ticket = router.open(item)
+    while ticket.ask:
+        assert router.money.state().reserved > 0
+        router.decide(ticket, called(n, ticket.ask))
+    return router.close(ticket).to_dict()
+
+
+def _or_error(work):
+    try:
+        found = work()
+        return found if isinstance(found, dict) else found.to_dict()
+    except NoAnswer as error:
+        return str(error), error.cost
+
+
+def test_a_step_that_the_ledger_refuses_can_be_taken_again(by_votes, monkeypatch, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    router = PerCallRouter(by_votes, Budget(total=250, items=100), f"sqlite:///{tmp_path / 'ledger.db'}")
+    ticket = router.open({"id": "a"})
+    first, second = ticket.ask, {"one": "two", "two": "one"}[ticket.ask]
+    reserve = router.money.reserve
+
+    def away(*_):
+        raise LedgerError("the disk is full")
+
+    monkeypatch.setattr(router.money, "reserve", away)
+    with pytest.raises(LedgerError):
+        router.decide(ticket, Call([["7", 1.0]], 0.1))
+    assert ticket.ask == first and not ticket.calls and ticket.cost == 0
+    monkeypatch.setattr(router.money, "reserve", reserve)
+    assert router.decide(ticket, Call([["7", 1.0]], 0.1)) == second
+    assert router.money.state().spent == pytest.approx(0.1)  # once
+    with pytest.raises(FrugalError, match=f"waits for the call of {second}"):
+        router.close(ticket)
+    router.decide(ticket, None)
+    assert ticket.ask is None and ticket.failed == {second: "the call failed"}
+    assert router.close(ticket).service == first and router.money.state().reserved == 0
+    router.shut()
+
+
+def test_a_call_that_is_none_leaves_the_ticket_as_it_was(by_text):
+    router = PerCallRouter(by_text, Budget(total=5, items=2))
+    ticket = router.open({"text": "hello poem"})
+    asked = ticket.ask
+    for wrong in ("text", Call("fine", -1)):
+        with pytest.raises(FrugalError, match="give a"):
+            router.decide(ticket, wrong)
+        assert ticket.ask == asked and router.money.state().reserved > 0
+    assert router.decide(ticket, Call("fine", 0.1)) is None
+    assert router.close(ticket).answer == "fine"
+
+
 def test_a_ledger_is_shared(by_text, tmp_path):
     pytest.importorskip("sqlalchemy")
     url, market = f"sqlite:///{tmp_path / 'ledger.db'}", prompts(20, 1)
@@ -156,7 +236,7 @@ def test_a_ledger_is_shared(by_text, tmp_path):
         router = PerCallRouter(by_text, Budget(total=20, items=20), url)
         run_all(router, market.subset(list(part)))
         spent, items = router.money.state().spent, router.money.state().items
-        router.close()
+        router.shut()
     assert items == 20
     assert 0 < spent <= 20 + market.costs.max()
 
