@@ -33,6 +33,6 @@ with tempfile.TemporaryDirectory() as folder:
     router = PerCallRouter(f"{folder}/strategy.npz", money, f"sqlite:///{folder}/ledger.db", per=1000)
     results = [router.run({"id": str(id), "text": by_id[id]["text"]}, ask) for id in new.items]
     state = router.money.state()
-    router.close()
+    router.shut()
 quality = sum(by_id[result.id]["quality"][result.service] for result in results) / len(results)
 print(f"live: quality {quality:.3f}; {state.spent:.4f} of {state.money:.4f} USD for {state.items} prompts")

@@ -14,15 +14,15 @@ from frugalmct.sparse import take_rows
 from frugalmct.strategy import Evaluation, Strategy
 
 
-def sweep(strategy: Strategy, market: Market, budgets: Sequence[float]) -> list[Evaluation]:
-    """`strategy.evaluate` at each budget, sooner: what the budgets share is worked out once.
+def sweep(strategy: Strategy, market: Market, budgets: Sequence[float] | float) -> list[Evaluation]:
+    """`strategy.evaluate` at each budget, or at one, sooner: what the budgets share is worked out once.
 
     That is every state's estimates, of all items, whether they come there or not, and its combined answers;
     each choice still depends on nothing but the answers of those that were asked.
     """
     own = strategy.aligned(market)
     strategy.warn_of_training_items(market)
-    plans = [strategy.plan(budget) for budget in budgets]
+    plans = [strategy.plan(budget) for budget in ([budgets] if isinstance(budgets, int | float) else budgets)]
     deciding, states = used_states(bases_of(plans), strategy.models, strategy.steps)
     estimates = _estimates(strategy, own, sorted(deciding))
     selectors = [strategy.selector(plan.budget, len(own)) for plan in plans]

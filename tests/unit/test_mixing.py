@@ -79,7 +79,7 @@ def test_the_same_items_are_drawn_with_the_same_seed(strategy, new_items, tmp_pa
         assert np.array_equal(other.decide(new_items, 5.5), asked)
     other_seed = replace(strategy.parts, made=replace(strategy.made, seed=5))
     assert not np.array_equal(Strategy(other_seed).decide(new_items, 5.5), asked)
-    (found,) = sweep(strategy, new_items, [5.5])
+    (found,) = sweep(strategy, new_items, 5.5)
     assert np.array_equal(found.asked, asked)
 
 

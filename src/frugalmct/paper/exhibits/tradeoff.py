@@ -64,13 +64,12 @@ The paper's accuracy-cost trade-offs, one panel per dataset: FrugalMCT online an
 predictor (DAP) and FrugalML as curves over budgets, single services as crosses, the best service's
 accuracy as a dotted line; per dataset also larger, with both votes. FrugalMCT is the paper's method to the
 letter. Beyond the paper: FrugalMCT plus, which learns from the same items and is tested on the same; 95 %
-bands over repetitions; the oracle, which is the paper's method with its base and true accuracies known, a
-limit for that method and not for plus, and leaves the panel at the top; in the table random_mix (the same
-money spent blindly), ideal_combiner (the oracle, and for every item the best of the base's, the add-on's and
-the combined answer), and the baselines with what FrugalMCT gets: votes in which silent services abstain,
-FrugalML with a θ per service or with the combiner, DAP with the best base for each budget. Where
-calls have costs of their own: FrugalMCT per call beside other routers. The table has one row per method,
-budget and repetition; status says how it went, or why a cell is empty.
+bands over repetitions; the oracle: the paper's method with true accuracies known, a limit for it and not for
+plus, which leaves the panel at the top; in the table random_mix (the same money spent blindly),
+ideal_combiner (the oracle, and for every item the best of the base's, the add-on's and the combined answer),
+and the baselines with what FrugalMCT gets: silent services abstain in votes, FrugalML has a θ per service or
+the combiner, DAP the best base for each budget. Where calls have their own costs: FrugalMCT per call beside
+other routers. One row per method, budget and repetition; status says how it went, or why a cell is empty.
 """
 DIFFERS = (
     "Beyond the paper: FrugalMCT plus, 95 % bands, the oracle, a random mix, and in the table the baselines "
