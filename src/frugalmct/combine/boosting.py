@@ -6,12 +6,12 @@ row takes the same few steps. scikit-learn grows them; estimates need numpy alon
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from frugalmct.errors import FrugalError
 
@@ -48,6 +48,7 @@ class BoostedTrees:
         right = int(is_true.sum())
         if not 0 < right < len(is_true):
             return cls.constant((right + 0.5) / (len(is_true) + 1))
+        from sklearn import config_context
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         model = HistGradientBoostingClassifier(
@@ -61,8 +62,8 @@ class BoostedTrees:
             early_stopping=False,
             random_state=seed,
         )
-        # Only once the library is loaded: a limit set before is not one for its threads.
-        with threadpool_limits(jobs, "openmp"):
+        checked = config_context(assume_finite=True, skip_parameter_validation=True)
+        with _threads().limit(limits=jobs, user_api="openmp"), checked:
             grown = model.fit(table, is_true)
         trees = [_complete(stage[0].nodes) for stage in grown._predictors]
         feature, threshold, leaves = (np.array(part) for part in zip(*trees, strict=True))
@@ -166,6 +167,13 @@ def _complete(nodes: np.ndarray) -> tuple[NDArray[np.int64], NDArray[np.float64]
             target = 2 * target + 1
         leaves[target - len(feature)] = node["value"]
     return feature, threshold, leaves
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Made once, since it looks through all libraries, and only when scikit-learn is loaded: a limit is one
+    for the threads of those that it found."""
+    return ThreadpoolController()
 
 
 def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
