@@ -28,7 +28,7 @@ from frugalmct.live.call_tickets import CallTicket, Estimated, PerCallResult
 from frugalmct.live.calls import Call, checked_cost, known_of
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
-from frugalmct.live.records import Reservation, new_key
+from frugalmct.live.records import LedgerError, Reservation, new_key
 from frugalmct.live.tickets import NoAnswer, OutOfMoney
 from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.spending import most_worth
@@ -106,8 +106,8 @@ class PerCallRouter:
                 call = error
             try:
                 self.decide(ticket, call)
-            except (NoAnswer, OutOfMoney):
-                raise
+            except (NoAnswer, OutOfMoney, LedgerError):
+                raise  # a call that was made is not given back by guess
             except FrugalError:
                 self._let_go(ticket)
                 raise
@@ -166,7 +166,7 @@ class PerCallRouter:
         )
 
     def _let_go(self, ticket: CallTicket) -> None:
-        """The item ends here: what is reserved for a call that was not made goes back."""
+        """The item ends here, since `ask` gave no call: what is reserved for it goes back."""
         if ticket.reserved is not None:
             self.money.release(ticket.reserved)
 

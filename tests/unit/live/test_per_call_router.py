@@ -217,6 +217,19 @@ def test_a_step_that_the_ledger_refuses_can_be_taken_again(by_votes, monkeypatch
     router.shut()
 
 
+def test_a_call_that_the_ledger_cannot_settle_stays_reserved(by_text, monkeypatch):
+    """It was made, and may be charged."""
+    router = PerCallRouter(by_text, Budget(total=5, items=2))
+
+    def away(*_):
+        raise LedgerError("the disk is full")
+
+    monkeypatch.setattr(router.money, "settle", away)
+    with pytest.raises(LedgerError, match="the disk is full"):
+        router.run({"text": "hello poem"}, lambda service, item: Call("fine", 0.1))
+    assert router.money.state().reserved > 0 and router.money.state().spent == 0
+
+
 def test_a_call_that_is_none_leaves_the_ticket_as_it_was(by_text):
     router = PerCallRouter(by_text, Budget(total=5, items=2))
     ticket = router.open({"text": "hello poem"})
