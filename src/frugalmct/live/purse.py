@@ -6,13 +6,13 @@ left of it when the process ends.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from frugalmct.live.budget import Budget, Period
 from frugalmct.live.money import cost_nano, from_nano
-from frugalmct.live.records import NOT_BEGUN, LedgerError, Reservation, State, Wish, WouldWait, new_key
+from frugalmct.live.records import NOT_BEGUN, LedgerError, Reservation, State, Wish, new_key
+from frugalmct.live.waiting import Waiting
 
 MOST_TICKETS = 100_000
 
@@ -29,17 +29,17 @@ class _Account:
         return max(self.period.nano - self.spent - self.reserved, 0)
 
 
-class Purse:
+class Purse(Waiting):
     """May be shared by threads."""
 
     name = "memory"
     at_hand = True
 
     def __init__(self, budget: Budget, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
         self.budget = budget
         self._clock = clock
         self._lock = threading.Lock()
-        self._step = threading.local()
         self._accounts: list[_Account] = []
         self._open: dict[str, tuple[_Account, int]] = {}
         self._notes: dict[str, str] = {}
@@ -47,20 +47,6 @@ class Purse:
 
     def close(self) -> None:
         """There is nothing to give back."""
-
-    @contextmanager
-    def without_waiting(self) -> Iterator[None]:
-        """Inside, `may_wait` raises WouldWait."""
-        self._step.at_once = True
-        try:
-            yield
-        finally:
-            self._step.at_once = False
-
-    def may_wait(self) -> None:
-        """For a caller that is about to wait: WouldWait where that is not wanted."""
-        if getattr(self._step, "at_once", False):
-            raise WouldWait
 
     def reserve(self, amount: float, service: str, ticket: str) -> Reservation | None:
         with self._lock:

@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 
 from frugalmct.live import tables
 from frugalmct.live.records import LedgerError, WouldWait
+from frugalmct.live.waiting import Waiting
 
 Result = TypeVar("Result")
 Statement = Select[Any] | UpdateBase
@@ -24,10 +24,11 @@ ATTEMPTS = 5
 _POSTGRES = ("postgres", "postgresql")
 
 
-class Store:
+class Store(Waiting):
     """Runs functions of a connection as transactions: `write` alone, in turn; `read` beside others."""
 
     def __init__(self, url: str, *, wait: float, durable: bool) -> None:
+        super().__init__()
         self.url = _checked(url)
         self.name = self.url.render_as_string(hide_password=True)
         self._sqlite = self.url.get_backend_name() == "sqlite"
@@ -39,7 +40,6 @@ class Store:
         self._compiled: dict[int, tuple[str, dict[str, Any], bool]] = {}
         self._idle: list[_Writer] = []
         self._left_behind: list[_Writer] = []
-        self._step = threading.local()
         self._reading = self._engine.execution_options(frugalmct_reading=True)
 
     def _make_engine(self, durable: bool) -> Engine:
@@ -93,20 +93,6 @@ class Store:
         return self._sqlite
 
     @contextmanager
-    def without_waiting(self) -> Iterator[None]:
-        """Inside, a first transaction that would have to wait for another writer raises WouldWait instead."""
-        self._step.at_once = True
-        try:
-            yield
-        finally:
-            self._step.at_once = False
-
-    def may_wait(self) -> None:
-        """For what is about to take its time: WouldWait where it must not."""
-        if getattr(self._step, "at_once", False):
-            raise WouldWait
-
-    @contextmanager
     def _in_turn(self) -> Iterator[Connection]:
         """A transaction that no other writer's overlaps."""
         if not self._sqlite:
@@ -116,8 +102,8 @@ class Store:
             return
         writer = self._idle.pop() if self._idle else _Writer(self._engine, self._wait)
         try:
-            writer.begin(wait=not getattr(self._step, "at_once", False))
-            self._step.at_once = False  # what follows belongs to what is begun, and is waited for
+            writer.begin(wait=not self._at_once)
+            self._begun()
             yield writer.connection
             writer.commit()
         except BaseException as error:

@@ -1,0 +1,36 @@
+"""Steps that are to be done at once or not at all, so that an event loop is never held up."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from frugalmct.live.records import WouldWait
+
+
+class Waiting:
+    """Of whatever a step may have to wait for: whether this thread's step may."""
+
+    def __init__(self) -> None:
+        self._step = threading.local()
+
+    @contextmanager
+    def without_waiting(self) -> Iterator[None]:
+        """Inside, `may_wait` raises WouldWait."""
+        self._step.at_once = True
+        try:
+            yield
+        finally:
+            self._step.at_once = False
+
+    def may_wait(self) -> None:
+        """For what is about to take its time: WouldWait where it must not."""
+        if self._at_once:
+            raise WouldWait
+
+    @property
+    def _at_once(self) -> bool:
+        return getattr(self._step, "at_once", False)
+
+    def _begun(self) -> None:
+        """What follows belongs to what is begun, and is waited for."""
+        self._step.at_once = False
