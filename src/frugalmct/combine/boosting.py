@@ -94,24 +94,25 @@ class BoostedTrees:
         return total
 
     def _walked(self, table: Table) -> NDArray[np.float64]:
-        """The same: every row follows all trees at once, level by level."""
-        feature, threshold, leaves, roots = self._flat
-        turns = (table.take(feature, axis=1) > threshold).ravel()
-        start = np.arange(0, len(turns), len(feature))[:, None] + roots
-        node, step = start, 1 - start  # within a tree the children of n are 2n + 1 and 2n + 2
-        for _ in range(DEPTH):
-            node = node + node + step + turns.take(node)
-        added = np.empty((len(table), len(roots) + 1))
+        """The same for a few rows: how all nodes of a tree turn is one number, which says at which leaf a row
+        ends."""
+        feature, threshold, leaves, first = self._flat
+        turns = table.take(feature, axis=1) > threshold
+        leaf = _leaf_of_turns().take(np.packbits(turns, axis=1).view(np.uint16))
+        added = np.empty((len(table), len(first) + 1))
         added[:, 0] = self.offset
-        # A tree has one leaf more than inner nodes, which are counted first.
-        added[:, 1:] = leaves.take(node - start + (1 - 2**DEPTH) + np.arange(len(roots)) * 2**DEPTH)
+        added[:, 1:] = leaves.take(leaf + first)
         return np.add.accumulate(added, axis=1)[:, -1]
 
     @cached_property
     def _flat(self) -> tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.float32], NDArray[np.intp]]:
-        """Feature and threshold of all nodes in one run, the leaves likewise, and where each tree starts."""
-        roots = np.arange(0, self.feature.size, self.feature.shape[1], dtype=np.intp)
-        return self.feature.ravel().astype(np.intp), self.threshold.ravel(), self.leaves.ravel(), roots
+        """Feature and threshold of all nodes in one run, each tree filled up with a node that always turns
+        left; the leaves likewise, and where those of each tree start."""
+        filled = ((0, 0), (0, 1))
+        feature = np.pad(self.feature.astype(np.intp), filled)
+        threshold = np.pad(self.threshold, filled, constant_values=np.inf)
+        first = np.arange(0, self.leaves.size, 2**DEPTH, dtype=np.intp)
+        return feature.ravel(), threshold.ravel(), self.leaves.ravel(), first
 
     def _compared(self, table: Table) -> Iterable[NDArray[np.float32]]:
         """The same, tree by tree, from the comparisons of every node."""
@@ -167,6 +168,17 @@ def _complete(nodes: np.ndarray) -> tuple[NDArray[np.int64], NDArray[np.float64]
             target = 2 * target + 1
         leaves[target - len(feature)] = node["value"]
     return feature, threshold, leaves
+
+
+@cache
+def _leaf_of_turns() -> NDArray[np.intp]:
+    """(65536,): at which leaf a row ends, by the turns of a tree's nodes as bits, packed as numpy packs them."""
+    packed = np.arange(2**16, dtype=np.uint16)[:, None]
+    turns = np.unpackbits(packed.view(np.uint8), axis=1).astype(np.intp)
+    node = np.zeros(len(turns), dtype=np.intp)
+    for _ in range(DEPTH):
+        node = 2 * node + 1 + turns[np.arange(len(turns)), node]
+    return node - (2**DEPTH - 1)
 
 
 @cache

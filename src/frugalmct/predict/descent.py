@@ -2,11 +2,12 @@
 
 Inner nodes are numbered by feature and then by threshold. Of one feature those that send an item to the right
 are then the first few, so that a single search says how all of them turn; and most features of an item are 0,
-for which it is known beforehand. An item then descends all trees together with one look-up a level.
+for which it is known beforehand. Where every node sends an item is thus one array, which differs from that of
+the item before in a few stretches; an item descends all trees together with one look-up a level.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 LEVELS_AT_ONCE = 8
 # With more features than this that are not 0, it is sooner to compare at the nodes that the item comes to.
 MOST_TURNED = 24
+
+
+class _Signposts:
+    """Where every node sends an item: one that has these features, and 0 for all others.
+
+    ends: of each feature, the first node that sends it to the left.
+    """
+
+    def __init__(self, goes_to: NDArray[np.intp], ends: list[int]) -> None:
+        self.goes_to, self.ends = goes_to, ends
+        self.given: dict[int, float] = {}
 
 
 class Descent:
@@ -32,9 +44,7 @@ class Descent:
         number[order] = nodes
         # A leaf is its own child, on both sides.
         left, right = np.where(leaf, nodes, nodes + 1), np.where(leaf, nodes, forest.right)
-        # All left children, then all right ones: whoever goes to the right is that much further on.
-        self._children = np.concatenate([number[left[order]], number[right[order]]])
-        self._further = len(nodes)
+        self._left, self._right = number[left[order]], number[right[order]]
         self._roots = number[forest.roots]
         self._inner = int(np.count_nonzero(~leaf))
         self._columns = forest.columns
@@ -45,10 +55,10 @@ class Descent:
         self._leaves, self._values = forest.right[order], forest.values
         self._start = np.searchsorted(feature[order], np.arange(len(forest.columns) + 1)).tolist()
         self._zero = [self._first_not_below(place, 0.0) for place in range(len(forest.columns))]
-        self._at_zero = np.zeros(len(nodes), dtype=np.intp)
+        self._at_zero = self._left.copy()
         for start, end in zip(self._start, self._zero, strict=False):
-            self._at_zero[start:end] = self._further
-        self._spare: list[NDArray[np.intp]] = []
+            self._at_zero[start:end] = self._right[start:end]
+        self._spare: list[_Signposts] = []
 
     def estimate(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
         """(services,): the mean of the trees for an item whose features are a dense row."""
@@ -57,41 +67,54 @@ class Descent:
         if len(given) > MOST_TURNED:
             node = self._compared(cells)
         else:
-            node = self._turned(
-                [(place, value) for place, value in zip(given, cells[given].tolist(), strict=True)]
-            )
+            node = self._turned(dict(zip(given, cells[given].tolist(), strict=True)))
         # Tree after tree, as for many items: a sum in another order may differ in its last digit.
         leaves = self._values.take(self._leaves.take(node), axis=0)
         return np.add.accumulate(leaves, axis=0, dtype=np.float64)[-1] / len(self._roots)
 
-    def _turned(self, given: Iterable[tuple[int, float]]) -> NDArray[np.intp]:
+    def _turned(self, given: dict[int, float]) -> NDArray[np.intp]:
         """The leaves where an item ends that has these features, by their places, and 0 for all others."""
-        changes = [(self._zero[place], self._first_not_below(place, value)) for place, value in given]
         try:
-            turns = self._spare.pop()
+            posts = self._spare.pop()
         except IndexError:  # at first, or another thread has it
-            turns = self._at_zero.copy()
-        for zero, end in changes:
-            turns[zero:end] = self._further
-            turns[end:zero] = 0
-        node = self._descend(turns.take)
-        for zero, end in changes:
-            turns[zero:end] = 0
-            turns[end:zero] = self._further
-        self._spare.append(turns)
+            posts = _Signposts(self._at_zero.copy(), self._zero.copy())
+        goes_to, ends = posts.goes_to, posts.ends
+        for place in posts.given:
+            if place not in given:
+                self._turn(goes_to, ends[place], self._zero[place])
+                ends[place] = self._zero[place]
+        for place, value in given.items():
+            end = self._first_not_below(place, value)
+            self._turn(goes_to, ends[place], end)
+            ends[place] = end
+        posts.given = given
+        node = self._descend(goes_to.take)
+        self._spare.append(posts)
         return node
+
+    def _turn(self, goes_to: NDArray[np.intp], end: int, new: int) -> None:
+        """From now on the nodes of a feature up to `new`, instead of `end`, send the item to the right."""
+        if end < new:
+            goes_to[end:new] = self._right[end:new]
+        else:
+            goes_to[new:end] = self._left[new:end]
 
     def _compared(self, cells: NDArray[np.float32]) -> NDArray[np.intp]:
         """The same for any item."""
-        feature, threshold, further = self._feature, self._threshold, self._further
-        return self._descend(lambda node: (cells.take(feature.take(node)) > threshold.take(node)) * further)
+        feature, threshold, left, right = self._feature, self._threshold, self._left, self._right
 
-    def _descend(self, turns: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> NDArray[np.intp]:
-        """turns: how much further on than its left child each of some nodes sends the item."""
-        node, children = self._roots, self._children
+        def goes_to(node: NDArray[np.intp]) -> NDArray[np.intp]:
+            above = cells.take(feature.take(node)) > threshold.take(node)
+            return np.where(above, right.take(node), left.take(node))
+
+        return self._descend(goes_to)
+
+    def _descend(self, goes_to: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> NDArray[np.intp]:
+        """goes_to: where each of some nodes sends the item."""
+        node = self._roots
         while True:
             for _ in range(LEVELS_AT_ONCE):
-                node = children.take(node + turns(node))
+                node = goes_to(node)
             if node.min() >= self._inner:
                 return node
 
