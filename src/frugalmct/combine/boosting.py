@@ -172,12 +172,13 @@ def _complete(nodes: np.ndarray) -> tuple[NDArray[np.int64], NDArray[np.float64]
 
 @cache
 def _leaf_of_turns() -> NDArray[np.intp]:
-    """(65536,): at which leaf a row ends, by the turns of a tree's nodes as bits, packed as numpy packs them."""
-    packed = np.arange(2**16, dtype=np.uint16)[:, None]
-    turns = np.unpackbits(packed.view(np.uint8), axis=1).astype(np.intp)
-    node = np.zeros(len(turns), dtype=np.intp)
+    """(65536,): at which leaf a row ends, by the turns of a tree's nodes as bits, in numpy's order."""
+    packed = np.arange(2**16, dtype=np.uint16)
+    turns = np.unpackbits(packed.view(np.uint8))
+    start = np.arange(0, len(turns), 16)
+    node = np.zeros(len(packed), dtype=np.intp)
     for _ in range(DEPTH):
-        node = 2 * node + 1 + turns[np.arange(len(turns)), node]
+        node = 2 * node + 1 + turns.take(start + node)
     return node - (2**DEPTH - 1)
 
 

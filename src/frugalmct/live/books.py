@@ -27,6 +27,8 @@ class Books:
         self.budget = budget
         self.time_limit = time_limit
         self._clock = clock
+        self._today: tuple[int, Budget, str] = (-1, budget, "")
+        """A second, whose budget it is, and the day that it lies in."""
 
     def state(self) -> State:
         """What is spent, reserved and left now. Before the budget's start everything is 0."""

@@ -102,8 +102,8 @@ class Ledger(Books):
         """
         wanted = _wanted(Wish(amount, service, ticket), key)
         now, look = self._clock(), key is not None
-        if not look:
-            # One statement, where the database can; what it does not do is done the long way.
+        if not look and self._store.in_one_statement:
+            # What it does not do is done the long way.
             found = self._store.at_once(self._sql.RESERVE_AT_ONCE, self._row(wanted, now) | {"now": now})
             if found:
                 left, items = found[0]
@@ -121,8 +121,10 @@ class Ledger(Books):
         """
         nano = None if cost is None else cost_nano("Ledger.settle", "cost", cost)
         now = self._clock()
-        if found := self._store.at_once(self._sql.SETTLE_AT_ONCE, _change(reservation, nano, now, SETTLED)):
-            return from_nano(found[0][0])
+        if self._store.in_one_statement:
+            change = _change(reservation, nano, now, SETTLED)
+            if found := self._store.at_once(self._sql.SETTLE_AT_ONCE, change):
+                return from_nano(found[0][0])
         return self._store.write(lambda connection, _: self._close_call(connection, reservation, nano, now))
 
     def release(self, reservation: Reservation | str) -> None:
@@ -163,7 +165,8 @@ class Ledger(Books):
         if taken is None:
             return None
         period, left, items = taken
-        row = self._row(wanted, now) | {"period": period, "cost": None, "closed_at": None}
+        row = self._row(wanted, now)
+        row["period"] = period
         self._store.quick(connection, self._sql.RECORD, row)
         return _made(wanted, left, items)
 
@@ -174,9 +177,17 @@ class Ledger(Books):
             "service": wanted.service,
             "state": RESERVED,
             "amount": wanted.nano,
-            "day": self.budget.day(now).isoformat(),
+            "day": self._day(now),
             "reserved_at": now,
         }
+
+    def _day(self, now: float) -> str:
+        """In the budget's time zone; worked out once a second."""
+        second, budget, day = self._today
+        if second != int(now) or budget is not self.budget:
+            day = self.budget.day(now).isoformat()
+            self._today = (int(now), self.budget, day)
+        return day
 
     def _take(self, connection: Any, wanted: Reservation, now: float) -> tuple[float, int, int] | None:
         """The period whose money was reserved, what it has left, its items; None when it has not enough."""
@@ -317,13 +328,19 @@ def _change(reservation: Reservation | str, cost: int | None, now: float, state:
 
 
 def _wanted(wish: Wish, key: str | None = None) -> Reservation:
-    for name, value in (("ticket", wish.ticket), ("service", wish.service), ("key", key or "-")):
-        if not isinstance(value, str) or not 0 < len(value) <= LONGEST or "\0" in value:
-            raise FrugalError(
-                f"Ledger.reserve: {name} is {value!r}; give a text of at most {LONGEST} characters."
-            )
+    _check_text("ticket", wish.ticket)
+    _check_text("service", wish.service)
+    if key is not None:
+        _check_text("key", key)
     amount = cost_nano("Ledger.reserve", "amount", wish.amount)
     return Reservation(key or new_key(), wish.ticket, wish.service, amount)
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST or "\0" in value:
+        raise FrugalError(
+            f"Ledger.reserve: {name} is {value!r}; give a text of at most {LONGEST} characters."
+        )
 
 
 def _made(wanted: Reservation, left: int, items: int) -> Reservation:

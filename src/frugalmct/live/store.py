@@ -1,18 +1,19 @@
 """The database under a ledger: one engine, transactions that wait for each other, faults as one sentence."""
 
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, UpdateBase, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, StatementError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
 from frugalmct.live import tables
-from frugalmct.live.records import LedgerError, WouldWait
+from frugalmct.live.records import LedgerError
+from frugalmct.live.sqlite import Writer, on_begin, sqlite_settings
 from frugalmct.live.waiting import Waiting
 
 Result = TypeVar("Result")
@@ -32,22 +33,24 @@ class Store(Waiting):
         self.url = _checked(url)
         self.name = self.url.render_as_string(hide_password=True)
         self._sqlite = self.url.get_backend_name() == "sqlite"
+        self.in_one_statement = not self._sqlite
+        """Whether `at_once` is sooner done: with SQLite several statements have no longer way to go."""
         self._wait = wait
         self._pid = os.getpid()
         self._engine = self._make_engine(durable)
         self._alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._dialect = self._engine.dialect
-        self._compiled: dict[int, tuple[str, dict[str, Any], bool]] = {}
-        self._idle: list[_Writer] = []
-        self._left_behind: list[_Writer] = []
+        self._compiled: dict[int, tuple[str, Callable[[dict[str, Any]], Any], bool]] = {}
+        self._idle: list[Writer] = []
+        self._left_behind: list[Writer] = []
         self._reading = self._engine.execution_options(frugalmct_reading=True)
 
     def _make_engine(self, durable: bool) -> Engine:
         try:
             if self._sqlite:
                 engine = create_engine(self.url, connect_args={"timeout": self._wait})
-                event.listen(engine, "connect", _sqlite_settings(durable, self._wait))
-                event.listen(engine, "begin", _sqlite_begin)
+                event.listen(engine, "connect", sqlite_settings(durable, self._wait))
+                event.listen(engine, "begin", on_begin)
                 return engine
             wait = {"connect_timeout": max(1, int(self._wait))}
             engine = create_engine(self.url, isolation_level="READ COMMITTED", connect_args=wait)
@@ -92,35 +95,23 @@ class Store(Waiting):
         """Whether a transaction is done sooner here than in another thread, unless it must wait its turn."""
         return self._sqlite
 
-    @contextmanager
-    def _in_turn(self) -> Iterator[Connection]:
+    def _in_turn(self) -> AbstractContextManager[Any]:
         """A transaction that no other writer's overlaps."""
         if not self._sqlite:
-            with self._engine.begin() as connection:
-                self.quick(connection, tables.LOCK, {})
-                yield connection
-            return
-        writer = self._idle.pop() if self._idle else _Writer(self._engine, self._wait)
+            return self._with_lock()
         try:
-            writer.begin(wait=not self._at_once)
-            self._begun()
-            yield writer.connection
-            writer.commit()
-        except BaseException as error:
-            writer.roll_back()
-            if isinstance(error, sqlite3.Error):
-                raise _wrapped(error, self._dialect) from None
-            raise
-        finally:
-            self._idle.append(writer)
+            return self._idle.pop()
+        except IndexError:  # at first, or other threads have them
+            return Writer(self._engine, self._wait, self, self._idle)
+
+    @contextmanager
+    def _with_lock(self) -> Iterator[Connection]:
+        with self._engine.begin() as connection:
+            self.quick(connection, tables.LOCK, {})
+            yield connection
 
     def at_once(self, statement: Statement, values: dict[str, Any]) -> Sequence[Any] | None:
-        """A statement that is a transaction of its own; None when its outcome is not known.
-
-        SQLite does nothing here: a transaction of several statements has no longer way to go there.
-        """
-        if self._sqlite:
-            return []
+        """A statement that is a transaction of its own; None when its outcome is not known."""
         self._after_fork()
         try:
             with self._alone.connect() as connection:
@@ -140,18 +131,20 @@ class Store(Waiting):
         if os.getpid() != self._pid:
             self._engine.dispose(close=False)
             self._left_behind += self._idle  # kept: to forget one would close it
-            self._idle = []
+            self._idle.clear()
             self._pid = os.getpid()
 
-    def quick(self, connection: Connection, statement: Statement, values: dict[str, Any]) -> Sequence[Any]:
-        """Runs a statement with values for all its parameters, four times as fast as `connection.execute`.
+    def quick(self, connection: Any, statement: Statement, values: dict[str, Any]) -> Sequence[Any]:
+        """Runs a statement of a write with values for all its parameters, far sooner than `execute`.
 
         The statement is compiled once and handed to the driver, for those few that every call needs.
         """
-        text, fixed, answers = self._compiled.get(id(statement)) or self._compile(statement)
-        link: Any = connection.connection.dbapi_connection  # each driver's has `execute`
+        text, arranged, answers = self._compiled.get(id(statement)) or self._compile(statement)
+        if self._sqlite:
+            return connection.quick(text, arranged(values), answers)
+        link: Any = connection.connection.dbapi_connection
         try:
-            cursor = link.execute(text, fixed | values)
+            cursor = link.execute(text, arranged(values))
             return cursor.fetchall() if answers else []
         except self._dialect.loaded_dbapi.Error as error:
             broken = self._dialect.is_disconnect(error, link, None)
@@ -162,13 +155,14 @@ class Store(Waiting):
                 text, None, error, kind, connection_invalidated=broken, dialect=self._dialect
             ) from None
 
-    def _compile(self, statement: Statement) -> tuple[str, dict[str, Any], bool]:
+    def _compile(self, statement: Statement) -> tuple[str, Callable[[dict[str, Any]], Any], bool]:
+        """The text, what its values are arranged by, and whether it answers with rows."""
         dialect: Any = type(self._dialect)  # each takes it; what they have in common does not say so
-        by_name = dialect(paramstyle="named" if self._sqlite else "pyformat")
-        compiled = statement.compile(dialect=by_name)
+        compiled = statement.compile(dialect=dialect(paramstyle="qmark" if self._sqlite else "pyformat"))
         fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        names = compiled.positiontup if self._sqlite else None
         answers = bool(statement.is_select or compiled.effective_returning)
-        self._compiled[id(statement)] = (str(compiled), fixed, answers)
+        self._compiled[id(statement)] = (str(compiled), _arranged(fixed, names), answers)
         return self._compiled[id(statement)]
 
     def create(self) -> None:
@@ -201,46 +195,12 @@ class Store(Waiting):
         return f"The ledger {self.name} failed ({said[:300]}); nothing of this call was recorded."
 
 
-class _Writer:
-    """SQLite: a connection that stays open, whose transactions are begun and ended at the driver.
-
-    To lend and return one for each step would take longer than the step.
-    """
-
-    def __init__(self, engine: Engine, wait: float) -> None:
-        self._seconds = self._set = wait
-        self.connection = engine.connect().execution_options(frugalmct_begun=True)
-        self.connection.detach()  # it does not count among those that the engine lends
-        link: Any = self.connection.connection.dbapi_connection
-        self._link: sqlite3.Connection = link
-
-    def begin(self, wait: bool) -> None:
-        seconds = self._seconds if wait else 0.0
-        if seconds != self._set:
-            self._link.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}").close()
-            self._set = seconds
-        try:
-            # IMMEDIATE: a writer takes its turn before it reads, so what it read still holds when it writes.
-            self._link.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            if not wait and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-                raise WouldWait from None
-            raise
-
-    def commit(self) -> None:
-        # Statements that SQLAlchemy ran itself have begun a transaction in its own books.
-        self.connection.commit() if self.connection.in_transaction() else self._link.commit()
-
-    def roll_back(self) -> None:
-        self.connection.rollback() if self.connection.in_transaction() else self._link.rollback()
-
-    def close(self) -> None:
-        self.connection.close()
-
-
-def _wrapped(error: sqlite3.Error, dialect: Any) -> StatementError:
-    """A fault of the driver as SQLAlchemy would raise it."""
-    return DBAPIError.instance("BEGIN or COMMIT", None, error, sqlite3.Error, dialect=dialect)
+def _arranged(fixed: dict[str, Any], names: Sequence[str] | None) -> Callable[[dict[str, Any]], Any]:
+    """By name, or in the order of the names; with the values that a statement brings along."""
+    if names is None:
+        return lambda values: fixed | values
+    in_order = itemgetter(*names)
+    return (lambda values: in_order(fixed | values)) if fixed else in_order
 
 
 def _is_passing(error: DBAPIError) -> bool:
@@ -284,33 +244,6 @@ def _checked(url: str) -> URL:
     return parsed
 
 
-def _sqlite_settings(durable: bool, wait: float) -> Callable[[sqlite3.Connection, object], None]:
-    def on_connect(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # we begin transactions ourselves
-        _write_ahead(connection, wait)
-        # WAL with NORMAL survives the death of any process; FULL also survives a power cut.
-        connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}").close()
-
-    return on_connect
-
-
-def _write_ahead(connection: sqlite3.Connection, wait: float) -> None:
-    """WAL mode, which readers of a new file may all want to set at once.
-
-    Two that hold a read lock cannot both get the write lock, so SQLite turns one away at once, whatever its
-    timeout: it has to come again.
-    """
-    until = time.monotonic() + wait
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL").close()
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
-                raise
-        time.sleep(0.005)
-
-
 def _postgres_settings(durable: bool, wait: float) -> Callable[[Any, object], None]:
     def on_connect(connection: Any, _record: object) -> None:
         connection.autocommit = True
@@ -321,14 +254,3 @@ def _postgres_settings(durable: bool, wait: float) -> Callable[[Any, object], No
         connection.autocommit = False
 
     return on_connect
-
-
-def _sqlite_begin(connection: Connection) -> None:
-    link: Any = connection.connection.dbapi_connection  # SQLite's own, which executes by itself
-    options = connection.get_execution_options()
-    if options.get("frugalmct_begun"):
-        return
-    try:
-        link.execute("BEGIN" if options.get("frugalmct_reading") else "BEGIN IMMEDIATE").close()
-    except sqlite3.Error as error:
-        raise _wrapped(error, connection.dialect) from None

@@ -18,6 +18,7 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    literal_column,
     or_,
     select,
     text,
@@ -102,7 +103,7 @@ TAKE = (
     )
     .values(
         reserved=PERIODS.c.reserved + bindparam("amount"),
-        item_count=PERIODS.c.item_count + case((_KNOWN, 0), else_=1),
+        item_count=PERIODS.c.item_count + case((_KNOWN, literal_column("0")), else_=literal_column("1")),
     )
     .returning(
         PERIODS.c.start,
@@ -112,12 +113,14 @@ TAKE = (
 )
 """Reserves money of the latest period, unless it has ended; an item counts with its ticket's first call."""
 
-RECORD = insert(CALLS)
+RECORD = insert(CALLS).values(
+    {column: bindparam(column.name) for column in CALLS.c if column.name not in ("cost", "closed_at")}
+)
 FIND = select(CALLS).where(CALLS.c.id == bindparam("key"))
 _CLOSED: dict[str, Any] = {"state": bindparam("to_state"), "closed_at": bindparam("at")}
 CLOSE = (
     update(CALLS)
-    .where(CALLS.c.id == bindparam("key"), CALLS.c.state == "reserved")
+    .where(CALLS.c.id == bindparam("key"), CALLS.c.state == literal_column("'reserved'"))
     .values(cost=func.coalesce(bindparam("new_cost", type_=BigInteger), CALLS.c.amount), **_CLOSED)
     .returning(CALLS.c.amount, CALLS.c.cost, CALLS.c.period)
 )

@@ -24,13 +24,13 @@ class Waiting:
 
     def may_wait(self) -> None:
         """For what is about to take its time: WouldWait where it must not."""
-        if self._at_once:
+        if self.must_not_wait:
             raise WouldWait
 
     @property
-    def _at_once(self) -> bool:
+    def must_not_wait(self) -> bool:
         return getattr(self._step, "at_once", False)
 
-    def _begun(self) -> None:
+    def begun(self) -> None:
         """What follows belongs to what is begun, and is waited for."""
         self._step.at_once = False

@@ -115,7 +115,7 @@ class Descent:
         while True:
             for _ in range(LEVELS_AT_ONCE):
                 node = goes_to(node)
-            if node.min() >= self._inner:
+            if np.minimum.reduce(node) >= self._inner:
                 return node
 
     def _first_not_below(self, place: int, value: float) -> int:
