@@ -79,8 +79,12 @@ class BoostedTrees:
 
     def probabilities(self, table: Table) -> NDArray[np.float64]:
         """(rows,): a row's probability never depends on the rows beside it."""
-        blocks = [self._odds(table[start : start + BLOCK]) for start in range(0, len(table), BLOCK)]
-        return 1 / (1 + np.exp(-np.concatenate(blocks))) if blocks else np.zeros(0)
+        if len(table) <= BLOCK:
+            odds = self._odds(table)
+        else:
+            starts = range(0, len(table), BLOCK)
+            odds = np.concatenate([self._odds(table[start : start + BLOCK]) for start in starts])
+        return 1 / (1 + np.exp(-odds))
 
     def _odds(self, table: Table) -> NDArray[np.float64]:
         """Added tree by tree, so that a sum is the same for one row and for many."""

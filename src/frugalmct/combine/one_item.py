@@ -102,7 +102,7 @@ class OneItem:
                 score - most if own else NOT_GIVEN
                 for score, own, most in zip(scores, who, highest, strict=True)
             ]
-            counts = (sum(who), agreed, len(labels), _sum(scores))
+            counts = (sum(who), agreed, len(labels), sum_of(scores))
             rows.append([*shown, *margin, *highest, *sizes, *counts, *self._known(label, who), context])
         return rows
 
@@ -163,7 +163,8 @@ def _stepped(value: float) -> int:
     return round(value * VALUE_STEPS)
 
 
-def _sum(values: list[float]) -> float:
+def sum_of(values: list[float]) -> float:
+    """To its last digit as numpy adds up."""
     if len(values) > ADDED_IN_ORDER:
         return float(np.sum(np.array(values)))
     total = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.cascade import State
+from frugalmct.combine.one_item import sum_of
 from frugalmct.errors import FrugalError
 from frugalmct.features import SUMMARY
 from frugalmct.live.answers import Labels
@@ -94,8 +95,9 @@ class SingleItems:
             row[place] = score
         if known and end > start:
             scores = [score for _, score in known]
-            # The sum as features.summary_columns takes it.
-            row[start:end] = len(known), max(scores), np.add.reduceat(scores, [0])[0] / len(known)
+            # The sum as features.summary_columns takes it: numpy adds the rest to the first.
+            total = scores[0] + sum_of(scores[1:])
+            row[start:end] = len(known), max(scores), total / len(known)
         if len(numbers):
             row[end:] = numbers
         return row
