@@ -323,10 +323,11 @@ def test_mistakes_with_prices(text, prices, budgets, sentence):
         ),
         (["route", "text.npz", "one.json"], "no budget was given"),
         (
-            ["serve", "text.npz", "--total", "1", "--items", "9", "--port", "0"],
-            "with frugalmct.live.PerCallRouter",
+            ["serve", "text.npz", "--total", "1", "--items", "9", "--port", "0", "--pace", "fixed"],
+            "there is one pace",
         ),
-        (["health", "text.npz", "--ledger", "sqlite:///here.db"], "with frugalmct.live.PerCallRouter"),
+        (["health", "text.npz", "--ledger", "sqlite:///here.db"], "is new; give Ledger.open a budget"),
+        (["health", "text.npz"], "--ledger is missing"),
     ],
 )
 def test_mistakes_are_one_sentence(capsys, arguments, sentence):

@@ -12,6 +12,7 @@ from frugalmct.values import printable
 
 if TYPE_CHECKING:
     from frugalmct.live.budget import Budget
+    from frugalmct.live.percall import PerCallRouter
     from frugalmct.live.router import Router
     from frugalmct.market import Market
 
@@ -118,20 +119,21 @@ def budget_of(arguments: argparse.Namespace) -> "Budget | None":
     return Budget(**amounts, items=arguments.items, start=arguments.start, time_zone=arguments.time_zone)
 
 
-def router_of(arguments: argparse.Namespace, ledger: str | None) -> "Router":
-    """The router of those commands that know strategies of label sets only."""
+def router_of(arguments: argparse.Namespace, ledger: str | None) -> "Router | PerCallRouter":
+    """That of the strategy's kind."""
+    from frugalmct.live.percall import PerCallRouter
     from frugalmct.live.router import Router
     from frugalmct.strategy import Strategy
 
-    strategy = Strategy.load(arguments.strategy)
-    if not isinstance(strategy, Strategy):
+    strategy, budget = Strategy.load(arguments.strategy), budget_of(arguments)
+    options = {"per": arguments.per, "plan": arguments.plan}
+    if isinstance(strategy, Strategy):
+        return Router(strategy, budget, ledger, pace=arguments.pace, **options)
+    if arguments.pace != "adaptive":
         raise FrugalError(
-            f"{arguments.strategy}: a strategy with costs per call, which this command does not know; "
-            "take it into live traffic with frugalmct.live.PerCallRouter, and its money is in "
-            "`frugalmct ledger show`."
+            "--pace: with costs per call there is one pace, by the money left per item left; leave it out."
         )
-    options = {"per": arguments.per, "plan": arguments.plan, "pace": arguments.pace}
-    return Router(strategy, budget_of(arguments), ledger, **options)
+    return PerCallRouter(strategy, budget, ledger, **options)
 
 
 def existing_ledger(url: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frugalmct.cli.common import add_budget_options, budget_of, command
+from frugalmct.cli.common import add_budget_options, command, router_of
 from frugalmct.errors import FrugalError
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def add(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.cli.items import read_items
 
-    router, decision_of = _router(arguments)
+    router = router_of(arguments, arguments.ledger)
+    decision_of = _decided(router)
     counts = {"items": 0, "without_answer": 0, "cost": 0.0}
     with router, _output(arguments.output) as out:
         for item in read_items(arguments.items_file):
@@ -54,21 +55,11 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _router(arguments: argparse.Namespace) -> tuple[Any, Callable[[Any, dict[str, Any]], dict[str, Any]]]:
-    """That of the strategy's kind, and how it decides."""
-    from frugalmct.live.percall import PerCallRouter
+def _decided(router: "Router | PerCallRouter") -> Callable[[Any, dict[str, Any]], dict[str, Any]]:
+    """How a router of its kind decides."""
     from frugalmct.live.router import Router
-    from frugalmct.strategy import Strategy
 
-    strategy, budget = Strategy.load(arguments.strategy), budget_of(arguments)
-    options = {"per": arguments.per, "plan": arguments.plan}
-    if isinstance(strategy, Strategy):
-        return Router(strategy, budget, arguments.ledger, pace=arguments.pace, **options), _decision
-    if arguments.pace != "adaptive":
-        raise FrugalError(
-            "--pace: with costs per call there is one pace, by the money left per item left; leave it out."
-        )
-    return PerCallRouter(strategy, budget, arguments.ledger, **options), _call_decision
+    return _decision if isinstance(router, Router) else _call_decision
 
 
 def _output(path: str | None) -> Any:

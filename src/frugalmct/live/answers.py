@@ -52,6 +52,12 @@ def labels_or_failure(answer: Any) -> Labels | str:
         return str(error)
 
 
+def labels_of(answer: Any) -> list[str] | None:
+    """The labels of an answer that may be of any kind; None if it is no set of them."""
+    found = labels_or_failure(answer)
+    return None if isinstance(found, str) else list(found)
+
+
 def failure_of(answer: Any) -> str | None:
     """Why this is no answer; None if it can be used."""
     found = labels_or_failure(answer)

@@ -16,10 +16,8 @@ from frugalmct.checks import whole_number
 from frugalmct.errors import FrugalError
 from frugalmct.live.answers import failure_of
 from frugalmct.live.breaker import Breaker, within, within_async
-from frugalmct.live.ledger import Ledger
-from frugalmct.live.purse import Purse
-from frugalmct.live.records import WouldWait
 from frugalmct.live.tickets import Result, Ticket
+from frugalmct.live.waiting import Soon
 
 Ask = Callable[[str, Any], Any]
 AsyncAsk = Callable[[str, Any], Awaitable[Any]]
@@ -39,11 +37,10 @@ class _Pause:
 Conversation = Generator[_Call | _Pause, Any, Result]
 
 
-class Asking:
+class Asking(Soon):
     """The part of a router that calls services."""
 
     breaker: Breaker
-    money: Ledger | Purse
     shared: bool
 
     def open(self, item: Any, *, id: str | None = None, features: Any = None) -> Ticket:
@@ -136,16 +133,6 @@ class Asking:
                 answer = yield _Call(service, patience.timeout)
             self.decide(ticket, {service: answer})
         return self.close(ticket)
-
-    async def _soon(self, step: Callable[[], Any]) -> Any:
-        """Here if nothing has to be waited for, else in another thread."""
-        if self.money.at_hand:
-            try:
-                with self.money.without_waiting():
-                    return step()
-            except WouldWait:
-                pass
-        return await asyncio.to_thread(step)
 
     async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """In another thread where a database has to be waited for, else here."""

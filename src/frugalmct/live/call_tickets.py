@@ -59,6 +59,8 @@ class CallTicket:
     """Once all that are asked first have answered."""
     stands: int | None = None
     """Whose answer it is, once nobody more is asked."""
+    closed: bool = False
+    """Whether it is counted among the traffic."""
 
     def noted(self) -> dict[str, Any]:
         """All that is known now, for `restore`."""

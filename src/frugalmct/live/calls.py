@@ -32,6 +32,19 @@ class Call:
     features: Sequence[float] | None = None
 
 
+def call_of(value: Any) -> Call | None:
+    """A call as JSON has it: `{"answer": ..., "cost": 0.02, "features": [...]}`; None for one that failed."""
+    if value is None:
+        return None
+    parts = {"answer", "cost", "features"}
+    if not isinstance(value, Mapping) or "answer" not in value or value.keys() - parts:
+        raise FrugalError(
+            f'A call is {shown(value)}; give {{"answer": ..., "cost": ...}}, with "features" where the '
+            "strategy learnt from an answer's own numbers, or null if it failed."
+        )
+    return Call(value["answer"], value.get("cost"), value.get("features"))
+
+
 def recorded_call(item: Mapping[str, Any], service: str) -> Call | None:
     """What an item says of a service's call; None where it says nothing. A null says that the call failed."""
     parts = {key: item.get(key) for key in ("predictions", "costs", "answer_features")}

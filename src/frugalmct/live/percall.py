@@ -22,14 +22,16 @@ from typing import Any
 import numpy as np
 
 from frugalmct.errors import FrugalError, listed
-from frugalmct.live.answers import Nonsense, checked_answer
+from frugalmct.live.answers import Nonsense, checked_answer, labels_of
 from frugalmct.live.budget import Budget
+from frugalmct.live.call_report import CallReport, call_sketch
 from frugalmct.live.call_tickets import CallTicket, Estimated, PerCallResult
 from frugalmct.live.calls import Call, checked_cost, known_of
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
 from frugalmct.live.records import LedgerError, Reservation, new_key
 from frugalmct.live.tickets import NoAnswer, OutOfMoney
+from frugalmct.live.waiting import Soon
 from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.spending import most_worth
 from frugalmct.strategy import Strategy
@@ -40,7 +42,7 @@ LEAST = 1e-9
 """The smallest sum that money is counted in."""
 
 
-class PerCallRouter:
+class PerCallRouter(CallReport, Soon):
     """May be shared by threads; other processes make their own on the same ledger.
 
     strategy: a `PerCallStrategy` or the file of one. plan: the budget to plan with, of those it was trained
@@ -78,6 +80,7 @@ class PerCallRouter:
         if caps is None and loaded.training.priced:  # the price of a call is its own cap
             caps = dict(zip(loaded.services, loaded.prices.tolist(), strict=True))
         self.caps = loaded.checked_caps(caps)
+        super().__init__(call_sketch(loaded, self.plan))
         self._labelled = {own.service for own in self.model.answers.services if own.labels is not None}
         self.order = sorted(self.plan.first, key=lambda k: float(self.model.costs.mean[k]))
 
@@ -120,8 +123,21 @@ class PerCallRouter:
         key = new_key()
         known_of(self.model, item, {})  # a mistake is said before money is spent
         ticket = CallTicket(str(id or item.get("id") or key), key, item)
-        self._go_on(ticket)
+        try:
+            self._go_on(ticket)
+        except OutOfMoney:
+            self.turned_away += 1
+            raise
         return ticket
+
+    async def aopen(self, item: Mapping[str, Any], id: str | None = None) -> CallTicket:
+        return await self._soon(lambda: self.open(item, id))
+
+    async def adecide(self, ticket: CallTicket, call: Call | Exception | None) -> str | None:
+        return await self._soon(lambda: self.decide(ticket, call))
+
+    async def aclose(self, ticket: CallTicket) -> PerCallResult:
+        return await self._soon(lambda: self.close(ticket))
 
     def decide(self, ticket: CallTicket, call: Call | Exception | None) -> str | None:
         """Whom to ask next, given the call of `ticket.ask`; None once the ticket can be closed.
@@ -154,10 +170,15 @@ class PerCallRouter:
         if ticket.stands is None:
             raise NoAnswer(f"Item {ticket.id} has no answer: {self._reasons(ticket)}.")
         names = tuple(self.strategy.services[service] for service in ticket.calls)
+        answer = ticket.calls[ticket.stands].answer
         expected = None if ticket.known is None else float(ticket.known.accuracy[ticket.stands])
+        if ticket.known is not None and expected is not None and not ticket.closed:
+            self.traffic.add(ticket.known.accuracy, (), expected, ticket.cost)
+        ticket.closed = True
+        self.remember(ticket.id, labels_of(answer))
         return PerCallResult(
             ticket.id,
-            ticket.calls[ticket.stands].answer,
+            answer,
             self.strategy.services[ticket.stands],
             names,
             ticket.cost,
@@ -289,12 +310,9 @@ class PerCallRouter:
 
     def _coming(self, ticket: CallTicket) -> float | None:
         """How many items come after this one, as far as that is known."""
-        state, now = self.money.state(), self._clock()
-        period = self.money.budget.period(now)
-        if period is None:
-            return None
+        state = self.money.state()
         seen = state.items + (not ticket.calls)  # an item is counted with its first call
-        return self.money.budget.items_left(now, seen, period, state.items_before)
+        return self._items_after(seen, self._clock(), state)
 
     def _planned(self) -> float:
         budgets = sorted(self.strategy.plans)
@@ -311,7 +329,3 @@ class PerCallRouter:
 
     def _reasons(self, ticket: CallTicket) -> str:
         return "; ".join(f"{name}: {why}" for name, why in ticket.failed.items()) or "no service was asked"
-
-    def shut(self) -> None:
-        """Ends the use of the ledger; its books stay."""
-        self.money.close()

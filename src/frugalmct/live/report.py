@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError
 from frugalmct.live.breaker import Breaker
 from frugalmct.live.course import Course
 from frugalmct.live.pacing import money_ends
+from frugalmct.live.records import State as Account
+from frugalmct.live.sketch import Sketch
 from frugalmct.live.tickets import Ticket
 from frugalmct.live.traffic import Health, Traffic
 from frugalmct.metrics import metric_from_counts
@@ -23,52 +26,77 @@ MOST_ANSWERS = 10_000
 
 
 class HealthReport:
-    """The part of a router that looks back."""
+    """The part of a router that looks back. What differs between routers are the methods at its end."""
 
-    strategy: Strategy
-    course: Course
-    breaker: Breaker
+    strategy: Any
     traffic: Traffic
     money: Any
     since: float
-    turned_away: int
+    turned_away: int = 0
     _clock: Callable[[], float]
 
-    def __init__(self) -> None:
-        self._answers: dict[str, list[str]] = {}
+    def __init__(self, training: Sketch) -> None:
+        """training: what the traffic is held against."""
+        self._answers: dict[str, list[str] | None] = {}
         self._memory = threading.Lock()
+        self.traffic = Traffic(self.money, training, self.strategy.services)
+        self.since = float(self.money.note("since", lambda old: old or repr(self._clock())))
 
-    def remember(self, id: str, labels: list[str]) -> None:
+    def shut(self) -> None:
+        """Shares what was seen of the traffic, and gives the ledger's connections back."""
+        self.traffic.share()
+        self.money.close()
+
+    def remember(self, id: str, labels: list[str] | None) -> None:
+        """labels: None for an answer that is no set of them."""
         with self._memory:
             self._answers[id] = labels
             if len(self._answers) > MOST_ANSWERS:
                 del self._answers[next(iter(self._answers))]
 
-    def feedback(self, id: str, truth: Iterable[str], answer: Iterable[Any] | None = None) -> float:
+    def feedback(
+        self,
+        id: str,
+        truth: Iterable[str] | None = None,
+        answer: Iterable[Any] | None = None,
+        *,
+        quality: float | None = None,
+    ) -> float:
         """Notes the true labels of an item that was routed; returns how accurate the answer was.
 
         answer: labels, or [label, score] pairs; may be left out for one of the last answers of this router.
+        quality: in place of labels, how good the answer was, in [0, 1]: for answers that are no labels.
         """
-        if answer is None and str(id) not in self._answers:
+        if (truth is None) == (quality is None):
+            raise FrugalError("Router.feedback: give the true labels, or a quality: one of the two.")
+        accuracy = _share(quality) if truth is None else self._accuracy(str(id), truth, answer)
+        self.traffic.judge(accuracy)
+        return accuracy
+
+    def _accuracy(self, id: str, truth: Iterable[str], answer: Iterable[Any] | None) -> float:
+        if answer is None and id not in self._answers:
             raise FrugalError(
                 f"Router.feedback: item {id} is not among the last {MOST_ANSWERS:,} that this process "
                 "answered; give its answer as well."
             )
-        given = self._answers[str(id)] if answer is None else answer
+        given = self._answers[id] if answer is None else answer
+        if given is None:
+            raise FrugalError(
+                f"Router.feedback: the answer of item {id} was no list of [label, score] pairs; give its "
+                "quality, a number in [0, 1], instead of labels."
+            )
         said = {pair if isinstance(pair, str) else str(pair[0]) for pair in given}
         true = {truth} if isinstance(truth, str) else set(truth)
         sizes = [np.array([size]) for size in (len(said & true), len(true), len(said))]
-        accuracy = float(metric_from_counts(self.strategy.metric, *sizes)[0])
-        self.traffic.judge(accuracy)
-        return accuracy
+        return float(metric_from_counts(self.strategy.metric, *sizes)[0])
 
     def health(self) -> Health:
         """Whether traffic has drifted, the accuracy expected and that promised, when the money will end."""
         now, state, drift = self._clock(), self.money.state(), self.traffic.drift()
         began = max(self.since, state.start)
-        items_left = self.course.items_left(state.items, now, state)
+        items_left = self._items_to_come(now, state)
         mean = state.spent / state.items if state.items else 0.0
-        pacer = self.course.pacers[self.course.plan.base]
+        dual_price, planned = self._dual_prices(state, items_left)
         health = Health(
             drift=drift,
             money=state.money,
@@ -81,17 +109,16 @@ class HealthReport:
             lasts_for=state.left / mean if mean else None,
             ends_at=money_ends(now, began, state.spent, state.left),
             period_end=None if np.isinf(state.end) else state.end,
-            dual_price=pacer.dual_price,
-            planned_dual_price=pacer.planned,
-            left_out=tuple(self.breaker.left_out()),
+            dual_price=dual_price,
+            planned_dual_price=planned,
+            left_out=tuple(self._left_out()),
             warnings=(),
         )
         return replace(health, warnings=tuple(self._warnings(health)))
 
     def _warnings(self, health: Health) -> Iterable[str]:
         drift = health.drift
-        if self.course.warning:
-            yield self.course.warning
+        yield from self._plan_warnings()
         if drift.drifted:
             worst = drift.distances[0]
             yield (
@@ -101,21 +128,77 @@ class HealthReport:
         if drift.below_promise:
             yield f"The accuracy expected is {drift.expected:.3f}, but {drift.promised:.3f} was promised."
         yield from self._money_warnings(health)
+        yield from self._service_warnings(health)
+
+    def _money_warnings(self, health: Health) -> Iterable[str]:
+        expected = self.money.budget.items
+        if expected is not None and health.items > expected:
+            yield f"{health.items:,} items have come, but {expected:,} were expected; give a new budget."
+        least, of_what = self._least()
+        # Money that has just lasted for all the items expected is no trouble, unless more came.
+        if health.left < least and (health.turned_away or health.items_left != 0):
+            yield f"The money is gone: {health.left:g} is left and {of_what} costs {least:g}."
+        elif health.period_end and health.ends_at and health.ends_at < health.period_end:
+            when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(health.ends_at))
+            yield f"Spent as it was so far, the money ends at {when} UTC, before the period does."
+
+    def _items_to_come(self, now: float, state: Account) -> float | None:
+        raise NotImplementedError
+
+    def _dual_prices(self, state: Account, items_left: float | None) -> tuple[float, float]:
+        """That of the moment, and the plan's."""
+        raise NotImplementedError
+
+    def _least(self) -> tuple[float, str]:
+        """What an item costs at the least, in the unit of the budget, and what that pays for."""
+        raise NotImplementedError
+
+    def _left_out(self) -> Iterable[str]:
+        """Services that fail too often to be asked."""
+        return ()
+
+    def _plan_warnings(self) -> Iterable[str]:
+        return ()
+
+    def _service_warnings(self, health: Health) -> Iterable[str]:
+        return ()
+
+
+class LabelReport(HealthReport):
+    """What a router of label sets tells of itself."""
+
+    strategy: Strategy
+    course: Course
+    breaker: Breaker
+
+    def _items_to_come(self, now: float, state: Account) -> float | None:
+        return self.course.items_left(state.items, now, state)
+
+    def _dual_prices(self, state: Account, items_left: float | None) -> tuple[float, float]:
+        pacer = self.course.pacers[self.course.plan.base]
+        return pacer.dual_price, pacer.planned
+
+    def _least(self) -> tuple[float, str]:
+        return min(self.course.base_nano(base) for base in self.course.plan.bases) / 1e9, "the base"
+
+    def _left_out(self) -> Iterable[str]:
+        return self.breaker.left_out()
+
+    def _plan_warnings(self) -> Iterable[str]:
+        if self.course.warning:
+            yield self.course.warning
+
+    def _service_warnings(self, health: Health) -> Iterable[str]:
         for service in health.left_out:
             lost = loss_without(self.strategy, self.course.plan, service)
             yield f"{service} is left out because it fails too often; without it {lost}."
 
-    def _money_warnings(self, health: Health) -> Iterable[str]:
-        expected = self.course.budget.items
-        if expected is not None and health.items > expected:
-            yield f"{health.items:,} items have come, but {expected:,} were expected; give a new budget."
-        cheapest = min(self.course.base_nano(base) for base in self.course.plan.bases) / 1e9
-        # Money that has just lasted for all the items expected is no trouble, unless more came.
-        if health.left < cheapest and (health.turned_away or health.items_left != 0):
-            yield f"The money is gone: {health.left:g} is left and the base costs {cheapest:g}."
-        elif health.period_end and health.ends_at and health.ends_at < health.period_end:
-            when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(health.ends_at))
-            yield f"Spent as it was so far, the money ends at {when} UTC, before the period does."
+
+def _share(quality: object) -> float:
+    number = real_number("Router.feedback", "quality", quality, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise FrugalError(f"Router.feedback: quality is {quality!r}; give a number in [0, 1].")
+    return number
 
 
 def why(ticket: Ticket, course: Course, strategy: Strategy) -> str:

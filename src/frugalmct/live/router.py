@@ -30,16 +30,16 @@ from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
 from frugalmct.live.records import Wish, new_key
-from frugalmct.live.report import HealthReport, loss_without, why
+from frugalmct.live.report import LabelReport, loss_without, why
 from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import NoAnswer, Result, Ticket
-from frugalmct.live.traffic import Traffic
+from frugalmct.live.traffic import training_sketch
 from frugalmct.strategy import Strategy
 
 LOG = logging.getLogger("frugalmct.live")
 
 
-class Router(Choosing, HealthReport, Asking):
+class Router(Choosing, LabelReport, Asking):
     """May be shared by threads; other processes make their own on the same ledger.
 
     strategy: a `Strategy` or the file of one. budget: what may be spent; may be left out where the ledger
@@ -71,23 +71,16 @@ class Router(Choosing, HealthReport, Asking):
         self.shared = isinstance(self.money, Ledger)
         self.course = Course(self.strategy, self.money.budget, per, plan, pace)
         self.breaker = Breaker(patience or Patience(), dict(special or {}))
-        super().__init__()
-        self.traffic = Traffic(self.money, self.strategy, self.course.plan)
         self._clock = clock
+        super().__init__(training_sketch(self.strategy, self.course.plan))
         self._single = SingleItems(self.strategy)
         self._state = self.money.state()
-        self.since = float(self.money.note("since", lambda old: old or repr(clock())))
 
     def __enter__(self) -> "Router":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.shut()
-
-    def shut(self) -> None:
-        """Shares what was seen of the traffic, and gives the ledger's connections back."""
-        self.traffic.share()
-        self.money.close()
 
     # ---- the three steps
 

@@ -35,9 +35,8 @@ def training_sketch(strategy: Strategy, plan: CascadePlan) -> Sketch:
 class Traffic:
     """What this process has seen since it last shared it, and what all have."""
 
-    def __init__(self, money: Any, strategy: Strategy, plan: CascadePlan) -> None:
-        self.training = training_sketch(strategy, plan)
-        self.services = strategy.services
+    def __init__(self, money: Any, training: Sketch, services: tuple[str, ...]) -> None:
+        self.training, self.services = training, services
         digest = hashlib.blake2b(self.training.to_text().encode(), digest_size=8).hexdigest()
         self._key = f"traffic {digest}"
         self._money = money

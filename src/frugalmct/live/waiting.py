@@ -1,8 +1,10 @@
 """Steps that are to be done at once or not at all, so that an event loop is never held up."""
 
+import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from frugalmct.live.records import WouldWait
 
@@ -34,3 +36,19 @@ class Waiting:
     def begun(self) -> None:
         """What follows belongs to what is begun, and is waited for."""
         self._step.at_once = False
+
+
+class Soon:
+    """Of a router: steps for coroutines."""
+
+    money: Any
+
+    async def _soon(self, step: Callable[[], Any]) -> Any:
+        """Here if nothing has to be waited for, else in another thread."""
+        if self.money.at_hand:
+            try:
+                with self.money.without_waiting():
+                    return step()
+            except WouldWait:
+                pass
+        return await asyncio.to_thread(step)

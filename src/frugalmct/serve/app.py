@@ -14,8 +14,9 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from frugalmct import __version__
 from frugalmct.errors import FrugalError
+from frugalmct.live.percall import PerCallRouter
 from frugalmct.live.router import Router
-from frugalmct.serve.desk import Desk
+from frugalmct.serve.desk import Desk, desk_of
 from frugalmct.serve.guard import Guard
 from frugalmct.serve.metrics import CONTENT_TYPE, Requests, metrics
 from frugalmct.serve.page import PAGE, POLICY
@@ -28,12 +29,12 @@ THREADS = 12
 """For steps that wait: for a database, or for money that comes back. The ledger has connections for 15."""
 
 
-def create_app(router: Router, fresh: float = FRESH, **guard: Any) -> Guard:
+def create_app(router: Router | PerCallRouter, fresh: float = FRESH, **guard: Any) -> Guard:
     """The router is shut when the application ends.
 
     fresh: seconds for which a look at it is good enough. guard: `token`, `hosts`, `most_bytes` of `Guard`.
     """
-    desk, requests = Desk(router), Requests()
+    desk, requests = desk_of(router), Requests()
     steps, watch = Steps(desk), Watch(router, desk, fresh)
 
     @asynccontextmanager

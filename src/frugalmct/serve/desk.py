@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from frugalmct.errors import FrugalError
+from frugalmct.live.calls import call_of
+from frugalmct.live.percall import PerCallRouter
 from frugalmct.live.router import Router
-from frugalmct.live.tickets import NoAnswer, Ticket
+from frugalmct.live.tickets import NoAnswer, OutOfMoney
 
 MOST_OPEN = 10_000
 """Tickets that may be open at a time: a caller that never closes any must not fill the memory."""
@@ -33,7 +35,7 @@ class Refused(FrugalError):
 
 @dataclass
 class _Open:
-    ticket: Ticket
+    ticket: Any  # of the router's kind
     since: float
     busy: bool = False
 
@@ -43,7 +45,7 @@ class Desk:
 
     def __init__(
         self,
-        router: Router,
+        router: Any,
         *,
         most_open: int = MOST_OPEN,
         keep: float = KEEP,
@@ -76,12 +78,16 @@ class Desk:
 
     async def decide(self, key: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Whom to ask next, given what the service asked last has answered."""
+        if key in self._closed:  # it ended with a step before
+            return self._closed[key]
         held = self._held(key)
         ticket = held.ticket
-        if not _said_before(ticket, answers):
+        if not self._said_before(ticket, answers):
             held.busy = True
             try:
-                await self.router.adecide(ticket, answers)
+                await self._take(ticket, answers)
+            except (NoAnswer, OutOfMoney) as error:
+                return self._end(key, held, _without_answer(ticket, error))
             finally:
                 held.busy = False
         return _where(key, ticket)
@@ -93,11 +99,28 @@ class Desk:
         held = self._held(key)
         held.busy = True
         try:
-            result = (await self.router.aclose(held.ticket, answers)).to_dict()
-        except NoAnswer as error:
-            result = {"id": held.ticket.id, "error": str(error), "cost": error.cost}
+            result = (await self._finish(held.ticket, answers)).to_dict()
+        except (NoAnswer, OutOfMoney) as error:
+            result = _without_answer(held.ticket, error)
         finally:
             held.busy = False
+        return self._end(key, held, result)
+
+    async def _take(self, ticket: Any, answers: Mapping[str, Any]) -> None:
+        await self.router.adecide(ticket, answers)
+
+    async def _finish(self, ticket: Any, answers: Mapping[str, Any] | None) -> Any:
+        return await self.router.aclose(ticket, answers)
+
+    def _answered(self, ticket: Any) -> set[str]:
+        return set(ticket.answers)
+
+    def _said_before(self, ticket: Any, answers: Mapping[str, Any]) -> bool:
+        """Whether all of this was taken already: a request sent again."""
+        known = self._answered(ticket) | ticket.failed.keys()
+        return ticket.ask not in answers and answers.keys() <= known
+
+    def _end(self, key: str, held: _Open, result: dict[str, Any]) -> dict[str, Any]:
         self._count(held.ticket, result)
         del self._open[key]
         self._closed[key] = result
@@ -126,7 +149,7 @@ class Desk:
                 return
             del self._open[key]
 
-    def _count(self, ticket: Ticket, result: Mapping[str, Any]) -> None:
+    def _count(self, ticket: Any, result: Mapping[str, Any]) -> None:
         self.items += 1
         self.cost += result["cost"]
         self.expected += result.get("expected") or 0.0
@@ -134,13 +157,39 @@ class Desk:
         self.failed.update(ticket.failed.keys())
 
 
-def _where(key: str, ticket: Ticket) -> dict[str, Any]:
+class CallDesk(Desk):
+    """The same where every call has its own cost: what a service gave is its answer with the cost."""
+
+    router: PerCallRouter
+
+    async def _take(self, ticket: Any, answers: Mapping[str, Any]) -> None:
+        if ticket.ask is None:
+            return
+        if ticket.ask not in answers:
+            raise FrugalError(
+                f"Item {ticket.id} waits for the call of {ticket.ask}, which is not among those given; give "
+                "it, or null if it failed."
+            )
+        await self.router.adecide(ticket, call_of(answers[ticket.ask]))
+
+    async def _finish(self, ticket: Any, answers: Mapping[str, Any] | None) -> Any:
+        if answers and not self._said_before(ticket, answers):
+            await self._take(ticket, answers)
+        return await self.router.aclose(ticket)
+
+    def _answered(self, ticket: Any) -> set[str]:
+        return {self.router.strategy.services[service] for service in ticket.calls}
+
+
+def desk_of(router: Router | PerCallRouter) -> Desk:
+    return CallDesk(router) if isinstance(router, PerCallRouter) else Desk(router)
+
+
+def _without_answer(ticket: Any, error: NoAnswer | OutOfMoney) -> dict[str, Any]:
+    return {"id": ticket.id, "error": str(error), "cost": error.cost}
+
+
+def _where(key: str, ticket: Any) -> dict[str, Any]:
     """Where a ticket stands."""
     place = {"ticket": key, "id": ticket.id, "ask": ticket.ask}
     return place | ({"failed": dict(ticket.failed)} if ticket.failed else {})
-
-
-def _said_before(ticket: Ticket, answers: Mapping[str, Any]) -> bool:
-    """Whether all of this was taken already: a request sent again."""
-    known = ticket.answers.keys() | ticket.failed.keys()
-    return ticket.ask not in answers and answers.keys() <= known

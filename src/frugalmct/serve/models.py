@@ -25,8 +25,13 @@ Answers = Annotated[
     Field(
         max_length=MOST_SERVICES,
         description="by service: [label, score] pairs, scores in [0, 1]; an empty list if it saw nothing; "
-        "null if the call failed. What is no such list counts as a failed call.",
-        examples=[{"Tagger": [["billing", 0.81], ["refund", 0.3]]}],
+        "null if the call failed. What is no such list counts as a failed call. With costs per call: "
+        '{"answer": any answer, "cost": what the call cost}, and "features", the answer\'s own numbers, '
+        "if the strategy learnt from some.",
+        examples=[
+            {"Tagger": [["billing", 0.81], ["refund", 0.3]]},
+            {"gpt-4o-mini": {"answer": "It is 17.", "cost": 0.16}},
+        ],
     ),
 ]
 
@@ -63,10 +68,13 @@ class CloseRequest(Request):
 
 
 class FeedbackRequest(Request):
-    """True labels that came in later."""
+    """True labels that came in later, or how good the answer turned out: one of the two."""
 
     id: Annotated[Name, Field(examples=["a1"])]
-    truth: Annotated[list[Name], Field(max_length=MOST_LABELS, examples=[["billing"]])]
+    truth: Annotated[list[Name] | None, Field(max_length=MOST_LABELS, examples=[["billing"]])] = None
+    quality: Annotated[
+        float | None, Field(description="in [0, 1], for answers that are no labels", examples=[1.0])
+    ] = None
     answer: Annotated[
         list[Name] | None,
         Field(max_length=MOST_LABELS, description="labels answered; may be left out for recent items"),
@@ -91,6 +99,18 @@ class Routed(BaseModel):
     cost: Annotated[float, Field(examples=[0.00041])]
     why: Annotated[str, Field(examples=["Keyword alone: accuracy 0.912 expected, and ..."])]
     expected: Annotated[float | None, Field(description="the accuracy expected", examples=[0.912])]
+    failed: dict[str, str] = {}
+
+
+class Standing(BaseModel):
+    """With costs per call: the answer that stands, whose it is, and what all calls of the item cost."""
+
+    id: Annotated[str, Field(examples=["a1"])]
+    answer: Annotated[Any, Field(examples=["It is 17."])]
+    service: Annotated[str, Field(examples=["gpt-4o-mini"])]
+    asked: Annotated[list[str], Field(examples=[["gpt-4o-mini"]])]
+    cost: Annotated[float, Field(description="in the unit of the budget", examples=[0.00016])]
+    expected: Annotated[float | None, Field(description="the quality expected", examples=[0.912])]
     failed: dict[str, str] = {}
 
 

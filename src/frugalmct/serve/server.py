@@ -10,6 +10,7 @@ from pathlib import Path
 import uvicorn
 
 from frugalmct.errors import FrugalError
+from frugalmct.live.percall import PerCallRouter
 from frugalmct.live.router import Router
 from frugalmct.serve.app import create_app
 from frugalmct.serve.guard import LOOPBACK_NAMES, MOST_BYTES
@@ -76,7 +77,7 @@ def url_of(bound: socket.socket) -> str:
 
 
 def serve(
-    router: Router,
+    router: Router | PerCallRouter,
     bound: socket.socket,
     *,
     token: str | None = None,

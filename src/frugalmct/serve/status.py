@@ -8,6 +8,7 @@ from typing import Any
 
 from frugalmct import __version__
 from frugalmct.errors import FrugalError
+from frugalmct.live.percall import PerCallRouter
 from frugalmct.live.router import Router
 from frugalmct.live.traffic import Health
 from frugalmct.serve.desk import Desk
@@ -36,7 +37,11 @@ class Watch:
     """Looks at a router, not more often than needed."""
 
     def __init__(
-        self, router: Router, desk: Desk, fresh: float = FRESH, clock: Callable[[], float] = time.time
+        self,
+        router: Router | PerCallRouter,
+        desk: Desk,
+        fresh: float = FRESH,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.router, self.desk, self.fresh = router, desk, fresh
         self.history = History()

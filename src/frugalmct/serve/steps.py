@@ -18,7 +18,7 @@ from frugalmct.errors import FrugalError
 from frugalmct.live.records import LedgerError
 from frugalmct.live.tickets import OutOfMoney
 from frugalmct.serve import models
-from frugalmct.serve.desk import Desk, Refused
+from frugalmct.serve.desk import CallDesk, Desk, Refused
 
 LOG = logging.getLogger("frugalmct.serve")
 REFUSALS = {
@@ -29,7 +29,7 @@ REFUSALS = {
     413: "the request is too large",
     415: "the request is not sent as JSON",
     422: "the request is not what it should be",
-    424: "every service that could be asked failed",
+    424: "every service that could be asked failed, or with costs per call the money ended before",
     503: "the ledger cannot be used now, or too many tickets are open: try again",
 }
 ALWAYS = (401, 413, 415, 422)
@@ -53,11 +53,12 @@ class Steps:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         m = models
+        routed = m.Standing if isinstance(desk, CallDesk) else m.Routed
         self.paths = {
             "/open": Step(m.OpenRequest, m.Step, "An item: whom to ask first", (402, 503), self._open),
-            "/decide": Step(m.DecideRequest, m.Step, "Whom to ask next", (404, 409, 503), self._decide),
-            "/close": Step(m.CloseRequest, m.Routed, "The answer", (404, 409, 424, 503), self._close),
-            "/feedback": Step(m.FeedbackRequest, m.Judged, "True labels", (503,), self._feedback),
+            "/decide": Step(m.DecideRequest, m.Step, "Whom to ask next", (404, 409, 424, 503), self._decide),
+            "/close": Step(m.CloseRequest, routed, "The answer", (404, 409, 424, 503), self._close),
+            "/feedback": Step(m.FeedbackRequest, m.Judged, "How good an answer was", (503,), self._feedback),
         }
 
     async def answer(self, path: str, body: bytes) -> Reply:
@@ -82,8 +83,9 @@ class Steps:
         return await self.desk.close(request.ticket, request.answers)
 
     async def _feedback(self, request: models.FeedbackRequest) -> dict[str, Any]:
-        feedback = self.desk.router.feedback
-        return {"accuracy": await asyncio.to_thread(feedback, request.id, request.truth, request.answer)}
+        feedback, r = self.desk.router.feedback, request
+        told = await asyncio.to_thread(feedback, r.id, r.truth, r.answer, quality=r.quality)
+        return {"accuracy": told}
 
     def described(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """OpenAPI: the paths, and the schemas that they refer to."""

@@ -1,5 +1,6 @@
 """A router whose calls have costs of their own: money on true costs, failures, whom it asks."""
 
+import asyncio
 from dataclasses import replace
 
 import numpy as np
@@ -264,3 +265,86 @@ def test_each_router_names_the_other(by_text):
         PerCallRouter(by_text)
     with pytest.raises(FrugalError, match=r"the money is 0\.1 an item"):
         PerCallRouter(by_text, Budget(total=1, items=10))
+
+
+def test_health_tells_of_traffic_and_money(by_text, tmp_path):
+    """Traffic like training; what was expected, what it cost and what is left, across two routers."""
+    market, url = prompts(160, 2), f"sqlite:///{tmp_path}/l.db"
+    budget = Budget(total=0.4, items=400)
+    results = []
+    for part in (range(80), range(80, 160)):
+        with PerCallRouter(by_text, budget, url, per=1000) as router:
+            results += [router.run(item_of(market, n), asker(market, n, [])) for n in part]
+    with PerCallRouter(by_text, None, url, per=1000) as router:
+        health = router.health()
+        at_once = router.model.curve.at(health.left * 1000 / 240)
+    assert (health.items, health.items_left, health.drift.items) == (160, 240, 160)
+    assert health.ok and not health.drift.drifted and health.left_out == ()
+    assert health.drift.expected == pytest.approx(np.mean([result.expected for result in results]))
+    assert health.spent == pytest.approx(sum(result.cost for result in results))
+    assert health.lasts_for == pytest.approx(health.left / (health.spent / 160))
+    assert (health.dual_price, health.planned_dual_price) == (at_once, router.plan.dual_price)
+
+
+def test_other_traffic_has_drifted(by_text):
+    """Sums alone, of which training had half."""
+    market = prompts(600, 3)
+    sums = [n for n in range(600) if market.quality[n, 0] == 0][:150]
+    router = PerCallRouter(by_text, Budget(total=10, items=400), per=1000)
+    for n in sums:
+        router.run(item_of(market, n), asker(market, n, []))
+    health = router.health()
+    assert health.drift.drifted and "the estimates of mini" in health.warnings[0]
+
+
+def test_the_promise_is_what_training_expects_of_the_plan(by_text):
+    router = PerCallRouter(by_text, Budget(total=1, items=1000), per=1000)
+    trained = by_text.training.first(router.plan.first)
+    walked = trained.walk(router.plan.budget, router.model.curve)
+    expected = np.mean([row[choice] for row, choice in zip(trained.accuracy, walked.choices, strict=True)])
+    assert (walked.choices >= 0).all()
+    assert router.health().drift.promised == pytest.approx(expected)
+
+
+def test_the_money_is_gone(by_text):
+    router = PerCallRouter(by_text, Budget(total=2, items=3), caps={"mini": 0.6, "big": 4})
+    router.run({"text": "hello"}, lambda *_: Call("yes", 1.999))
+    with pytest.raises(OutOfMoney):
+        router.open({"text": "hello"})
+    health = router.health()
+    assert health.turned_away == 1 and any("The money is gone" in text for text in health.warnings)
+
+
+def test_feedback(by_text, by_votes):
+    router = PerCallRouter(by_text, Budget(total=10, items=10))
+    router.run({"id": "a", "text": "hello"}, lambda *_: Call("yes", 0.1))
+    assert router.feedback("a", quality=0.5) == 0.5 and router.feedback("a", quality=1) == 1
+    with pytest.raises(FrugalError, match="was no list of"):
+        router.feedback("a", ["yes"])
+    for wrong in ({}, {"truth": ["x"], "quality": 1}):
+        with pytest.raises(FrugalError, match="one of the two"):
+            router.feedback("a", **wrong)
+    assert (router.health().drift.reached, router.health().drift.judged) == (0.75, 2)
+    labels = PerCallRouter(by_votes, Budget(total=100, items=10))
+    labels.run({"id": "b"}, lambda *_: Call([["7", 0.9]], 0.1))
+    assert labels.feedback("b", ["7"]) == 1 and labels.feedback("b", ["8"]) == 0
+    assert labels.feedback("long ago", ["8"], answer=[["8", 0.5]]) == 1
+
+
+def test_steps_of_coroutines(by_votes, tmp_path):
+    market, url = voters(20, 1), f"sqlite:///{tmp_path}/l.db"
+    alone = PerCallRouter(by_votes, Budget(total=50, items=20))
+    expected, _ = run_all(alone, market)
+
+    async def all_items(router):
+        results = []
+        for n in range(20):
+            ticket = await router.aopen(item_of(market, n))
+            while ticket.ask:
+                await router.adecide(ticket, asker(market, n, [])(ticket.ask, None))
+            results.append(await router.aclose(ticket))
+        return results
+
+    with PerCallRouter(by_votes, Budget(total=50, items=20), url) as router:
+        assert asyncio.run(all_items(router)) == expected
+        assert router.money.state().spent == pytest.approx(alone.money.state().spent)
