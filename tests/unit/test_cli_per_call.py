@@ -246,6 +246,26 @@ def test_route_once_those_asked_first_have_answered(capsys):
     assert all(set(d["asked"]) == {"one", "two"} for d in found[1:])
 
 
+def test_health_of_what_was_routed(capsys):
+    """Items like those of training; then, on another ledger, sums alone, of which training had half."""
+    market = prompts(300, 1)
+    lines = lines_of(market)
+    sums = [line for n, line in enumerate(lines) if market.quality[n, 0] == 0]
+    options = ["--per", "1000", "--ledger", "sqlite:///health.db"]
+    write("usual.jsonl", lines[:150])
+    found = decisions(capsys, "text.npz", "usual.jsonl", "--total", "0.6", "--items", "400", *options)
+    code, out, _ = run(capsys, "health", "text.npz", *options, "--json")
+    told = json.loads(out)
+    assert code == 0 and (told["items"], told["items_left"], told["drift"]["items"]) == (150, 250, 150)
+    assert told["spent"] == pytest.approx(sum(d["cost"] for d in found)) and not told["warnings"]
+    assert told["accuracy"]["expected"] == pytest.approx(np.mean([d["expected"] for d in found]))
+    write("sums.jsonl", sums)
+    options = ["--per", "1000", "--ledger", "sqlite:///sums.db"]
+    decisions(capsys, "text.npz", "sums.jsonl", "--total", "1", "--items", "400", *options)
+    code, out, _ = run(capsys, "health", "text.npz", *options)
+    assert code == 1 and "drifted" in out and "the estimates of mini" in out
+
+
 # --- other prices
 
 

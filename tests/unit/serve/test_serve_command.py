@@ -11,8 +11,9 @@ import sys
 import pytest
 from helpers import ROOT
 from http_server import Client
+from per_call_markets import FAST, prompts
 
-from frugalmct import Budget, Router
+from frugalmct import Budget, Router, Strategy
 from frugalmct.cli import _parser, main
 from frugalmct.live import Ledger
 from frugalmct.serve.metrics import PATHS
@@ -48,6 +49,27 @@ def test_a_server_that_is_told_to_end_leaves_its_books_in_order(strategy_file, t
         # Nobody knows whether the service was asked for the other one: its money stays reserved.
         assert state.reserved == 0.0005
         assert ledger.recall("since")
+
+
+def test_a_strategy_with_costs_per_call(tmp_path):
+    Strategy.fit(prompts(120), [1.0], base="none", options=FAST).save(tmp_path / "calls.npz")
+    url = f"sqlite:///{tmp_path}/l.db"
+    budget = ["--total", "0.06", "--items", "60", "--per", "1000"]
+    process = start(tmp_path / "calls.npz", *budget, "--ledger", url, "--port", "0", "--json")
+    try:
+        client = Client(int(json.loads(process.stdout.readline())["url"].rpartition(":")[2]))
+        step = client.ok("/open", {"text": "hello friend"})
+        call = {step["ask"]: {"answer": "hello", "cost": 0.25}}
+        assert client.ok("/close", {"ticket": step["ticket"], "answers": call})["answer"] == "hello"
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, out, err) == (0, "", "")
+    with Ledger.open(url) as ledger:
+        state = ledger.state()
+    assert (state.items, state.spent, state.reserved_nano) == (1, 0.00025, 0)
 
 
 @pytest.mark.parametrize(
