@@ -167,9 +167,10 @@ def measure_router(method: str, folder: Path, url: str | None) -> list[dict[str,
     ]
 
 
-def _route(folder: Path, url: str, worker: int, workers: int, gate, results) -> None:
+def _route(folder: Path, url: str, within: float, worker: int, workers: int, gate, results) -> None:
     answers, items = traffic_of(folder)
-    with Router(folder / f"{PLUS}.npz", Budget(total=8 * items, items=items), url) as router:
+    ledger = Ledger.open(url, Budget(total=8 * items, items=items), settle_within=within)
+    with Router(folder / f"{PLUS}.npz", ledger=ledger) as router:
         services = router.strategy.services
         gate.wait()
         started, busy, seconds = time.time(), time.process_time(), []
@@ -183,12 +184,15 @@ def _route(folder: Path, url: str, worker: int, workers: int, gate, results) -> 
         results.put((started, time.time(), seconds, time.process_time() - busy))
 
 
-def measure_routers(folder: Path, url: str, processes: int) -> dict[str, object]:
-    """Several processes share the items and one ledger; timed from the first start to the last end."""
+def measure_routers(folder: Path, url: str, processes: int, within: float = 0.0) -> dict[str, object]:
+    """Several processes share the items and one ledger; timed from the first start to the last end.
+
+    within: seconds that a settlement may wait for the process's next step.
+    """
     context = multiprocessing.get_context("spawn")
     gate, results = context.Barrier(processes), context.Queue()
     workers = [
-        context.Process(target=_route, args=(folder, url, worker, processes, gate, results))
+        context.Process(target=_route, args=(folder, url, within, worker, processes, gate, results))
         for worker in range(processes)
     ]
     for worker in workers:
@@ -198,7 +202,8 @@ def measure_routers(folder: Path, url: str, processes: int) -> dict[str, object]
         worker.join()
     starts, ends, parts, busy = zip(*collected, strict=True)
     seconds = [second for own in parts for second in own]
-    row = _router_row(url.partition(":")[0], "router, item", seconds)
+    kind = "router, item, settled with the next one" if within else "router, item"
+    row = _router_row(url.partition(":")[0], kind, seconds)
     return row | {
         "processes": processes,
         "items_per_second": round(len(seconds) / (max(ends) - min(starts))),
@@ -255,7 +260,9 @@ def main() -> None:
             if options.url is None:
                 rows += measure_router(method, folder, f"sqlite:///{folder}/{method}.db")
         if options.url is None and not options.routers:
-            rows.append(measure_routers(folder, f"sqlite:///{folder}/routers.db", options.processes))
+            for within in (0.0, 0.5):
+                file = f"sqlite:///{folder}/routers{within:g}.db"
+                rows.append(measure_routers(folder, file, options.processes, within))
             seconds = options.seconds or (5.0 if options.quick else 60.0)
             rows.append(measure_serve(folder, f"sqlite:///{folder}/serve.db", seconds))
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)

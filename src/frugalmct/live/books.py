@@ -30,6 +30,9 @@ class Books:
         self._today: tuple[int, Budget, str] = (-1, budget, "")
         """A second, whose budget it is, and the day that it lies in."""
 
+    def _read(self, work: Callable[[Any, bool], Any]) -> Any:
+        return self._store.read(work)
+
     def state(self) -> State:
         """What is spent, reserved and left now. Before the budget's start everything is 0."""
         now = self._clock()
@@ -55,7 +58,7 @@ class Books:
             behind = max(start - now, 0.0)
             return State(start, end, money, *own, before, int(spent), int(items), behind)
 
-        return self._store.read(work)
+        return self._read(work)
 
     def by_service(self) -> list[dict[str, Any]]:
         """One row per service: calls, spent, reserved, and how many were settled, released, written off."""
@@ -66,12 +69,12 @@ class Books:
         return self._totals(self._sql.BY_DAY)
 
     def _totals(self, statement: Any) -> list[dict[str, Any]]:
-        rows = self._store.read(lambda connection, _: connection.execute(statement).mappings().all())
+        rows = self._read(lambda connection, _: connection.execute(statement).mappings().all())
         return [plain(row) for row in rows]
 
     def calls(self, ticket: str) -> list[dict[str, Any]]:
         """What the ledger has of one ticket, oldest first."""
-        rows = self._store.read(
+        rows = self._read(
             lambda connection, _: connection.execute(self._sql.OF_TICKET, {"ticket": ticket}).mappings().all()
         )
         return [plain(row) for row in rows]
@@ -85,9 +88,7 @@ class Books:
 
     def _page(self, after: str) -> list[Mapping[str, Any]]:
         asked = {"after": after, "rows": PAGE}
-        return self._store.read(
-            lambda connection, _: connection.execute(self._sql.PAGE, asked).mappings().all()
-        )
+        return self._read(lambda connection, _: connection.execute(self._sql.PAGE, asked).mappings().all())
 
     def export(self, handle: TextIO, form: str = "jsonl") -> int:
         """Writes every call to an open text file, as JSON Lines or CSV; returns how many."""
@@ -108,7 +109,7 @@ class Books:
 
     def recall(self, key: str) -> str | None:
         """The note under that key; None when there is none."""
-        return self._store.read(
+        return self._read(
             lambda connection, _: connection.execute(self._sql.READ_NOTE, {"key": key}).scalar_one_or_none()
         )
 

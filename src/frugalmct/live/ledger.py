@@ -11,26 +11,31 @@ are never given back by guess; the caller who learns later what a call cost may 
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError
-from frugalmct.live.books import Books, budget_on_books, period_row
-from frugalmct.live.budget import Budget, Period
+from frugalmct.live.books import budget_on_books, period_row
+from frugalmct.live.budget import Budget
 from frugalmct.live.money import cost_nano, from_nano
+from frugalmct.live.owed import Owed
 from frugalmct.live.records import RELEASED, RESERVED, SETTLED, LedgerError, Reservation, Wish, new_key
+from frugalmct.live.upkeep import Upkeep
 
 FORMAT = 1
 TIME_LIMIT = 3600.0
 WAIT = 30.0
+MOST_WITHIN = 60.0
 LONGEST = 200
 """Characters of a ticket or a service's name."""
 
 
-class Ledger(Books):
+class Ledger(Upkeep):
     """Made by `Ledger.open`; may be shared by threads, and is safe to use after a fork."""
+
+    _owed: Owed | None = None
 
     @classmethod
     def open(
@@ -41,6 +46,7 @@ class Ledger(Books):
         time_limit: float = TIME_LIMIT,
         wait: float = WAIT,
         durable: bool = False,
+        settle_within: float = 0.0,
         clock: Callable[[], float] = time.time,
     ) -> "Ledger":
         """The ledger at `url`, made if there is none and a budget is given.
@@ -52,8 +58,10 @@ class Ledger(Books):
         wait: seconds to wait for other processes' transactions.
         durable: every step waits for the disk. Without it the death of any process loses nothing either, but
         a power cut may lose the last second's steps; with it each step takes as long as the disk does.
+        settle_within: seconds that a settlement may wait for this ledger's next step, to be done with it. Its
+        call is a reservation meanwhile, which counts as spent; so it is if the process dies. 0: at once.
         """
-        store_module, tables = _sqlalchemy_parts()
+        seconds, (store_module, tables) = _waiting(settle_within), _sqlalchemy_parts()
         store = store_module.Store(url, wait=wait, durable=durable)
         store.create()
         kept = store.write(lambda connection, _: _kept_budget(connection, tables, budget))
@@ -66,6 +74,7 @@ class Ledger(Books):
                 "change it once with change_budget."
             )
         ledger = cls(store, tables, kept, float(time_limit), clock)
+        ledger._owed = Owed(seconds, ledger._settle_owed) if seconds else None
         ledger.write_off()
         return ledger
 
@@ -77,7 +86,10 @@ class Ledger(Books):
 
     def close(self) -> None:
         """Gives the connections back; reservations stay as they are."""
-        self._store.close()
+        try:
+            self._settle_owed()
+        finally:
+            self._store.close()
 
     @property
     def at_hand(self) -> bool:
@@ -102,16 +114,14 @@ class Ledger(Books):
         """
         wanted = _wanted(Wish(amount, service, ticket), key)
         now, look = self._clock(), key is not None
-        if not look and self._store.in_one_statement:
+        if not look and self._store.in_one_statement and self._owed is None:
             # What it does not do is done the long way.
             found = self._store.at_once(self._sql.RESERVE_AT_ONCE, self._row(wanted, now) | {"now": now})
             if found:
                 left, items = found[0]
                 return _made(wanted, left, items)
             look = found is None
-        return self._store.write(
-            lambda connection, again: self._reserve(connection, wanted, now, look or again)
-        )
+        return self._write(lambda connection, again: self._reserve(connection, wanted, now, look or again))
 
     def settle(self, reservation: Reservation | str, cost: float | None = None) -> float:
         """Books what the call cost, by default the amount reserved; returns the cost on the books.
@@ -121,16 +131,21 @@ class Ledger(Books):
         """
         nano = None if cost is None else cost_nano("Ledger.settle", "cost", cost)
         now = self._clock()
-        if self._store.in_one_statement:
-            change = _change(reservation, nano, now, SETTLED)
-            if found := self._store.at_once(self._sql.SETTLE_AT_ONCE, change):
-                return from_nano(found[0][0])
-        return self._store.write(lambda connection, _: self._close_call(connection, reservation, nano, now))
+        change = _change(reservation, nano, now, SETTLED)
+        if self._owed is not None and isinstance(reservation, Reservation):
+            booked = reservation.nano if nano is None else nano
+            if booked <= reservation.nano:  # more is not on the books, and cannot wait
+                self._owed.add(change)
+                return from_nano(booked)
+        at_once = self._store.in_one_statement
+        if at_once and (found := self._store.at_once(self._sql.SETTLE_AT_ONCE, change)):
+            return from_nano(found[0][0])
+        return self._write(lambda connection, _: self._close_call(connection, change))
 
     def release(self, reservation: Reservation | str) -> None:
         """Gives the money back: for a call that is known not to be charged. A settled call stays settled."""
-        now = self._clock()
-        self._store.write(lambda connection, _: self._close_call(connection, reservation, 0, now, RELEASED))
+        change = _change(reservation, 0, self._clock(), RELEASED)
+        self._write(lambda connection, _: self._close_call(connection, change))
 
     def exchange(
         self,
@@ -144,17 +159,42 @@ class Ledger(Books):
         Returns one entry per wish; one that cannot be paid for is None and does not stop the next.
         """
         now = self._clock()
-        costs = [None if cost is None else cost_nano("Ledger.settle", "cost", cost) for _, cost in settle]
+        changes = [
+            _change(own, None if cost is None else cost_nano("Ledger.settle", "cost", cost), now, SETTLED)
+            for own, cost in settle
+        ]
+        changes += [_change(own, 0, now, RELEASED) for own in release]
         wanted = [_wanted(wish) for wish in reserve]
 
         def work(connection: Any, again: bool) -> list[Reservation | None]:
-            for (reservation, _), cost in zip(settle, costs, strict=True):
-                self._close_call(connection, reservation, cost, now)
-            for reservation in release:
-                self._close_call(connection, reservation, 0, now, RELEASED)
+            for change in changes:
+                self._close_call(connection, change)
             return [self._reserve(connection, wish, now, again) for wish in wanted]
 
-        return self._store.write(work)
+        return self._write(work)
+
+    def _write(self, work: Callable[[Any, bool], Any]) -> Any:
+        """A step of this ledger, with whatever is owed settled before it in the same transaction."""
+        if self._owed is None:
+            return self._store.write(work)
+        with self._owed.taken(self._store.must_not_wait) as changes:
+
+            def whole(connection: Any, again: bool) -> Any:
+                for change in changes:
+                    self._close_call(connection, change)
+                return work(connection, again)
+
+            return self._store.write(whole)
+
+    def _read(self, work: Callable[[Any, bool], Any]) -> Any:
+        """A look shows what is settled by now."""
+        self._settle_owed()
+        return super()._read(work)
+
+    def _settle_owed(self) -> None:
+        """Also waits for another thread that is about it."""
+        if self._owed is not None and self._owed.any():
+            self._write(lambda *_: None)
 
     def _reserve(self, connection: Any, wanted: Reservation, now: float, look: bool) -> Reservation | None:
         if look and (found := connection.execute(self._sql.FIND, {"key": wanted.id}).one_or_none()):
@@ -213,16 +253,8 @@ class Ledger(Books):
         connection.execute(self._sql.OPEN_PERIOD, period_row(period))
         return True
 
-    def _close_call(
-        self,
-        connection: Any,
-        reservation: Reservation | str,
-        cost: int | None,
-        now: float,
-        state: str = SETTLED,
-    ) -> float:
-        """Moves a call to `state` and the money with it; a settled one is left alone."""
-        change = _change(reservation, cost, now, state)
+    def _close_call(self, connection: Any, change: dict[str, Any]) -> float:
+        """Moves a call to its new state and the money with it; a settled one is left alone."""
         closed = self._store.quick(connection, self._sql.CLOSE, change)
         if not closed:
             return from_nano(self._correct(connection, change))
@@ -246,60 +278,6 @@ class Ledger(Books):
         connection.execute(self._sql.MOVE, {"period": found.period} | moved)
         return cost
 
-    def write_off(self, older_than: float | None = None) -> int:
-        """Books reservations open for longer than the time limit as spent; returns how many.
-
-        It frees no money, so nobody needs to wait for it; it only tidies what processes that died left.
-        """
-        now = self._clock()
-        before = now - (self.time_limit if older_than is None else older_than)
-
-        def work(connection: Any, _: bool) -> int:
-            closed = connection.execute(self._sql.WRITE_OFF, {"before": before, "at": now}).all()
-            sums: Counter[float] = Counter()
-            for row in closed:
-                sums[row.period] += row.amount
-            for period, amount in sums.items():
-                moved = {"period": period, "no_longer_reserved": amount, "newly_spent": amount}
-                connection.execute(self._sql.MOVE, moved)
-            return len(closed)
-
-        return self._store.write(work)
-
-    def change_budget(self, budget: Budget) -> None:
-        """Gives the ledger another budget, for all processes; what the new period has spent counts."""
-        now = self._clock()
-
-        def work(connection: Any, _: bool) -> None:
-            connection.execute(self._sql.WRITE_BUDGET, {"new": json.dumps(budget.to_dict())})
-            self._regroup(connection, budget.period(now))
-
-        self._store.write(work)
-        self.budget = budget
-
-    def accept_clock(self) -> None:
-        """For a clock that ran ahead and was put right: periods opened too early become part of today's.
-
-        Their spending counts against today's money, so that nothing is given twice.
-        """
-        now = self._clock()
-        self._store.write(lambda connection, _: self._regroup(connection, self.budget.period(now)))
-
-    def _regroup(self, connection: Any, period: Period | None) -> None:
-        """One period in place of those that begin with it or after it, with all that was spent in them."""
-        if period is None:
-            return
-        self._store.stand_alone(connection)
-        sums = connection.execute(self._sql.SUMS_FROM_ON, {"period": period.start}).one()
-        connection.execute(self._sql.DROP_FROM_ON, {"period": period.start})
-        totals = {
-            "spent": int(sums.spent),
-            "reserved": int(sums.reserved),
-            "item_count": int(sums.item_count),
-        }
-        connection.execute(self._sql.OPEN_PERIOD, period_row(period) | totals)
-        connection.execute(self._sql.MOVE_CALLS, {"since": period.start, "new": period.start})
-
 
 def _sqlalchemy_parts() -> tuple[Any, Any]:
     try:
@@ -310,6 +288,15 @@ def _sqlalchemy_parts() -> tuple[Any, Any]:
             "pip install 'frugalmct[live]'."
         ) from None
     return store, tables
+
+
+def _waiting(settle_within: object) -> float:
+    seconds = real_number("Ledger.open", "settle_within", settle_within, "seconds, 0 or more")
+    if not 0 <= seconds <= MOST_WITHIN:
+        raise FrugalError(
+            f"Ledger.open: settle_within is {settle_within!r}; give seconds, from 0 to {MOST_WITHIN:g}."
+        )
+    return seconds
 
 
 def _kept_budget(connection: Any, tables: Any, budget: Budget | None) -> Budget | None:

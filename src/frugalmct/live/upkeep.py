@@ -1,0 +1,66 @@
+"""Tidying a ledger: what processes that died left behind, another budget, a clock that was put right."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from frugalmct.live.books import Books, period_row
+from frugalmct.live.budget import Budget, Period
+
+
+class Upkeep(Books):
+    """The part of a ledger that is needed now and then."""
+
+    def write_off(self, older_than: float | None = None) -> int:
+        """Books reservations open for longer than the time limit as spent; returns how many.
+
+        It frees no money, so nobody needs to wait for it; it only tidies what processes that died left.
+        """
+        now = self._clock()
+        before = now - (self.time_limit if older_than is None else older_than)
+
+        def work(connection: Any, _: bool) -> int:
+            closed = connection.execute(self._sql.WRITE_OFF, {"before": before, "at": now}).all()
+            sums: Counter[float] = Counter()
+            for row in closed:
+                sums[row.period] += row.amount
+            for period, amount in sums.items():
+                moved = {"period": period, "no_longer_reserved": amount, "newly_spent": amount}
+                connection.execute(self._sql.MOVE, moved)
+            return len(closed)
+
+        return self._store.write(work)
+
+    def change_budget(self, budget: Budget) -> None:
+        """Gives the ledger another budget, for all processes; what the new period has spent counts."""
+        now = self._clock()
+
+        def work(connection: Any, _: bool) -> None:
+            connection.execute(self._sql.WRITE_BUDGET, {"new": json.dumps(budget.to_dict())})
+            self._regroup(connection, budget.period(now))
+
+        self._store.write(work)
+        self.budget = budget
+
+    def accept_clock(self) -> None:
+        """For a clock that ran ahead and was put right: periods opened too early become part of today's.
+
+        Their spending counts against today's money, so that nothing is given twice.
+        """
+        now = self._clock()
+        self._store.write(lambda connection, _: self._regroup(connection, self.budget.period(now)))
+
+    def _regroup(self, connection: Any, period: Period | None) -> None:
+        """One period in place of those that begin with it or after it, with all that was spent in them."""
+        if period is None:
+            return
+        self._store.stand_alone(connection)
+        sums = connection.execute(self._sql.SUMS_FROM_ON, {"period": period.start}).one()
+        connection.execute(self._sql.DROP_FROM_ON, {"period": period.start})
+        totals = {
+            "spent": int(sums.spent),
+            "reserved": int(sums.reserved),
+            "item_count": int(sums.item_count),
+        }
+        connection.execute(self._sql.OPEN_PERIOD, period_row(period) | totals)
+        connection.execute(self._sql.MOVE_CALLS, {"since": period.start, "new": period.start})
