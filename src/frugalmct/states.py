@@ -157,11 +157,19 @@ class StateModel:
 
     def estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
         """(services,): what `estimate` gives for one item, only sooner."""
-        estimates = self.predictor.estimate_row(row)
-        wide = np.full(self.services, NEVER)
-        wide[self._places] = estimates
-        wide[self._own] = estimates[self._stop]
+        columns, no_choice = self._columns
+        wide = self.predictor.estimate_row(row).take(columns)
+        if no_choice:
+            wide[no_choice] = NEVER
         return wide
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.intp], list[int]]:
+        """The predictor's column of each service, and the services that have none."""
+        places = {service: column for column, service in enumerate(self.outputs)}
+        places |= dict.fromkeys(self.state, self._stop)
+        columns = [places.get(service, 0) for service in range(self.services)]
+        return np.array(columns, dtype=np.intp), [k for k in range(self.services) if k not in places]
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:

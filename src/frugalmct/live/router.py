@@ -74,6 +74,7 @@ class Router(Choosing, LabelReport, Asking):
         self._clock = clock
         super().__init__(training_sketch(self.strategy, self.course.plan))
         self._single = SingleItems(self.strategy)
+        self._single.prepare(self.course.plan.bases)
         self._state = self.money.state()
 
     def __enter__(self) -> "Router":

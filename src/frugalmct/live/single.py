@@ -3,7 +3,7 @@
 The numbers are those of `Strategy.estimate` and `Strategy.answer`, to the last digit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,16 @@ class SingleItems:
         self._models, self._combiner = strategy.models, strategy.combiner
         self._features, self._names = strategy.features, strategy.labels.tolist()
         self._place = {label: number for number, label in enumerate(self._names)}
+
+    def prepare(self, bases: Iterable[State]) -> None:
+        """Lays out what the first items would wait for: the models of all states that these bases lead to."""
+        base_sets = [set(base) for base in bases]
+        nothing = np.zeros(self._features.features.given) if self._features.features.given else None
+        for state in self._models:
+            if any(base <= set(state) for base in base_sets):
+                self.estimate(state, {}, nothing)
+                if self._names:
+                    self.combine(state, {state[0]: {self._names[0]: 0.5}} if state else {})
 
     def knows(self, label: str) -> bool:
         return label in self._place

@@ -79,25 +79,18 @@ class Descent:
         except IndexError:  # at first, or another thread has it
             posts = _Signposts(self._at_zero.copy(), self._zero.copy())
         goes_to, ends = posts.goes_to, posts.ends
-        for place in posts.given:
-            if place not in given:
-                self._turn(goes_to, ends[place], self._zero[place])
-                ends[place] = self._zero[place]
-        for place, value in given.items():
-            end = self._first_not_below(place, value)
-            self._turn(goes_to, ends[place], end)
-            ends[place] = end
+        new = {place: self._zero[place] for place in posts.given}
+        new |= {place: self._first_not_below(place, value) for place, value in given.items()}
+        for place, end in new.items():
+            old, ends[place] = ends[place], end
+            if old < end:  # these nodes send the item to the right from now on
+                goes_to[old:end] = self._right[old:end]
+            elif end < old:
+                goes_to[end:old] = self._left[end:old]
         posts.given = given
         node = self._descend(goes_to.take)
         self._spare.append(posts)
         return node
-
-    def _turn(self, goes_to: NDArray[np.intp], end: int, new: int) -> None:
-        """From now on the nodes of a feature up to `new`, instead of `end`, send the item to the right."""
-        if end < new:
-            goes_to[end:new] = self._right[end:new]
-        else:
-            goes_to[new:end] = self._left[new:end]
 
     def _compared(self, cells: NDArray[np.float32]) -> NDArray[np.intp]:
         """The same for any item."""
