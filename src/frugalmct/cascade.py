@@ -227,8 +227,12 @@ def reached(asked: NDArray[np.bool_], accuracy: Mapping[State, NDArray[np.float6
 
 def _groups(asked: NDArray[np.bool_]) -> Iterable[tuple[NDArray[np.int64], State]]:
     """The items of each state that some item came to."""
-    for who in np.unique(asked, axis=0):
-        yield np.flatnonzero(np.all(asked == who, axis=1)), tuple(np.flatnonzero(who).tolist())
+    # Who is asked for an item as one number, or as several of them where there are many services.
+    codes = np.packbits(asked, axis=1)
+    first = np.unique(codes[:, 0] if codes.shape[1] == 1 else codes, axis=0, return_index=True)[1]
+    for item in first:
+        members = np.flatnonzero((codes == codes[item]).all(axis=1))
+        yield members, tuple(np.flatnonzero(asked[item]).tolist())
 
 
 def joined(state: State, service: int) -> State:

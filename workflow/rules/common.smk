@@ -34,8 +34,12 @@ from frugalmct.values import printable
 WORKFLOW = Path(str(workflow.current_basedir)).parent
 # Jobs make and drop arrays of some megabytes all the time. So the C library keeps memory for the next one, where the
 # system would clear new pages for each: a fifth of the time of some jobs.
-for setting, megabytes in {"MALLOC_MMAP_THRESHOLD_": 32, "MALLOC_TRIM_THRESHOLD_": 256}.items():
-    os.environ.setdefault(setting, str(megabytes << 20))
+for setting, value in {
+    "MALLOC_MMAP_MAX_": 0,
+    "MALLOC_TRIM_THRESHOLD_": 1 << 30,
+    "MALLOC_TOP_PAD_": 64 << 20,
+}.items():
+    os.environ.setdefault(setting, str(value))
 
 with sentence_only():
     for file in workflow.configfiles:

@@ -4,7 +4,7 @@ One entry a candidate, in order of item then label; nothing here is as wide as t
 have any number of labels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,13 +14,15 @@ from scipy.sparse import csr_matrix
 
 from frugalmct.combine.union import checked_scores
 from frugalmct.errors import FrugalError
-from frugalmct.sparse import entry_keys, set_sizes
+from frugalmct.sparse import merged, row_numbers, set_sizes, shared_entries
 
 # Who gave a label is one bit a service.
 MAX_SERVICES = 16
 # A label is judged beside at most this many others of its item, the highest scores first: the pairs of a long
 # text would otherwise grow with the square of its length.
 MAX_CONTEXT = 4
+# Candidates whose pairs are found at once: as many as a core's cache holds.
+BLOCK = 16_384
 
 # Values in whole numbers.
 VALUE_BITS = 31
@@ -33,15 +35,14 @@ NOT_GIVEN, SILENT = -1.0, -2.0
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """rows, labels: (candidates,) item and label of each; given, scores: (candidates, services);
-    sizes: (items, services) how many labels each service gave; shape: items, labels."""
+    sizes: (items, services) how many labels each service gave."""
 
-    keys: NDArray[np.int64]
+    entries: csr_matrix
     rows: NDArray[np.int64]
     labels: NDArray[np.int64]
     given: NDArray[np.bool_]
     scores: NDArray[np.float64]
     sizes: NDArray[np.int64]
-    shape: tuple[int, int]
 
     @classmethod
     def of(cls, answers: Sequence[csr_matrix]) -> "Candidates":
@@ -54,21 +55,21 @@ class Candidates:
         for matrix in answers:
             if matrix.shape != shape:
                 raise FrugalError(f"Answers are {shape} and {matrix.shape}; they must be alike.")
-        found = [entry_keys(matrix) for matrix in answers]
-        keys = np.sort(np.concatenate(found), kind="stable")  # sorted runs: a stable sort merges them
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
-        given = np.zeros((len(keys), len(answers)), dtype=bool)
-        scores = np.zeros((len(keys), len(answers)))
-        for k, (own, matrix) in enumerate(zip(found, answers, strict=True)):
-            places = np.searchsorted(keys, own)
-            given[places, k] = True
-            scores[places, k] = matrix.data
-        rows = keys // max(shape[1], 1)
+        entries, numbers = merged(answers)
+        given, scores = (np.empty((entries.nnz, len(answers)), dtype, "F") for dtype in (bool, np.float64))
+        for k, (number, matrix) in enumerate(zip(numbers, answers, strict=True)):
+            given[:, k] = number > 0
+            scores[:, k] = np.append(0.0, matrix.data)[number]
         sizes = np.column_stack([set_sizes(matrix) for matrix in answers])
-        return cls(keys, rows, keys - rows * shape[1], given, scores, sizes, shape)
+        return cls(entries, row_numbers(entries), entries.indices.astype(np.int64), given, scores, sizes)
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self.rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Items, labels."""
+        return self.entries.shape
 
     @property
     def items(self) -> int:
@@ -77,7 +78,7 @@ class Candidates:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where each item's candidates start, and one end more: as in a CSR matrix."""
-        return np.searchsorted(self.rows, np.arange(self.items + 1))
+        return self.entries.indptr.astype(np.int64)
 
     @cached_property
     def givers(self) -> NDArray[np.int64]:
@@ -89,7 +90,7 @@ class Candidates:
         truth = checked_scores("truth", truth)
         if truth.shape != self.shape:
             raise FrugalError(f"Truth is {truth.shape} but the answers are {self.shape}; they must be alike.")
-        return np.isin(self.keys, entry_keys(truth), assume_unique=True)
+        return shared_entries(self.entries, truth)
 
     def order(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Item by item the candidates from the highest value down; of equal ones the first label leads.
@@ -129,21 +130,31 @@ class Candidates:
         return float32_columns(parts)
 
     @cached_property
-    def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Pairs of candidates of one item: each candidate with every other among its item's leading ones."""
-        leading = np.sort(self.order(self.scores.max(axis=1))[self.places < MAX_CONTEXT])
-        sizes = np.diff(self.starts)
-        first = np.cumsum(np.minimum(sizes, MAX_CONTEXT)) - np.minimum(sizes, MAX_CONTEXT)
-        who, others = [], []
-        for place in range(MAX_CONTEXT):
-            # The one at that place of each item that has so many, beside every candidate of the item.
-            some = sizes > place
-            other = np.repeat(leading[first[some] + place], sizes[some])
-            candidate = np.flatnonzero(some[self.rows])
-            apart = candidate != other
-            who.append(candidate[apart])
-            others.append(other[apart])
-        return np.concatenate(who), np.concatenate(others)
+    def leading(self) -> NDArray[np.int64]:
+        """(items, MAX_CONTEXT): each item's candidates of the highest scores, by label; -1 for none."""
+        found = np.sort(self.order(self.scores.max(axis=1))[self.places < MAX_CONTEXT])
+        sizes = np.minimum(np.diff(self.starts), MAX_CONTEXT)
+        leading = np.full((self.items, MAX_CONTEXT), -1, dtype=np.int64)
+        leading[np.arange(MAX_CONTEXT) < sizes[:, None]] = found
+        return leading
+
+    def neighbours(
+        self, some: NDArray[np.bool_] | None = None, beside: NDArray[np.bool_] | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Pairs of candidates of one item: each candidate with every other among its item's leading ones.
+
+        some, beside: (candidates,), which are wanted in the first and in the second place, if not all. They
+        come block by block: together they are many times as many as the candidates.
+        """
+        leading = self.leading
+        if beside is not None:
+            leading = np.where(np.append(beside, False)[leading], leading, -1)
+        candidates = np.arange(len(self)) if some is None else np.flatnonzero(some)
+        for start in range(0, len(candidates), BLOCK):
+            who = candidates[start : start + BLOCK]
+            others = leading[self.rows[who]]
+            places, apart = np.nonzero(((others >= 0) & (others != who[:, None])).T)
+            yield who[apart], others[apart, places]
 
     def matrix(self, values: NDArray[np.float64], kept: NDArray[np.bool_]) -> csr_matrix:
         """The kept candidates with these values."""
@@ -154,9 +165,10 @@ class Candidates:
 
 
 def float32_columns(parts: Sequence[np.ndarray]) -> NDArray[np.float32]:
-    """(rows,) and (rows, several) numbers side by side, as `np.column_stack`, with no copy between."""
+    """(rows,) and (rows, several) numbers side by side, as `np.column_stack`; column by column in memory, as
+    trees are grown and followed."""
     widths = [1 if part.ndim == 1 else part.shape[1] for part in parts]
-    table = np.empty((len(parts[0]), sum(widths)), dtype=np.float32)
+    table = np.empty((len(parts[0]), sum(widths)), dtype=np.float32, order="F")
     for part, end, width in zip(parts, np.cumsum(widths), widths, strict=True):
         table[:, end - width : end] = part if part.ndim > 1 else part[:, None]
     return table

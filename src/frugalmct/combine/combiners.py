@@ -12,7 +12,7 @@ from frugalmct.combine.union import Union, checked_scores
 from frugalmct.combine.weight_threshold import GRID, check_labels_per_item, check_share, combine, search
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import metric_from_counts
-from frugalmct.sparse import entry_keys, set_sizes
+from frugalmct.sparse import set_sizes
 from frugalmct.values import Fields, one_line
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ class Combiners:
                 "give the services they were learnt on, or fit again."
             )
         base_scores = checked_scores("base_scores", scores[self.base])
-        true_keys, true_sizes = entry_keys(truth), set_sizes(truth)
+        true_sizes = set_sizes(truth)
         columns = []
         for addon_scores, weight, threshold in zip(scores, self.weight, self.threshold, strict=True):
             union = Union.of(base_scores, checked_scores("addon_scores", addon_scores))
             kept = union.kept(union.scores(weight, self.abstain), threshold, self.labels_per_item)
-            shared = np.bincount(union.rows[kept & union.members(true_keys)], minlength=truth.shape[0])
+            shared = np.bincount(union.rows[kept & union.members(truth)], minlength=truth.shape[0])
             predicted = np.bincount(union.rows[kept], minlength=truth.shape[0])
             columns.append(metric_from_counts(metric, shared, true_sizes, predicted))
         return np.column_stack(columns)

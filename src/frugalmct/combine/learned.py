@@ -5,26 +5,26 @@ from who gave it at which score, how many labels each gave, how often that label
 these services gave it, and what the labels beside it tell. Kept is the set that is best on average (`kept`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 from frugalmct.combine.boosting import TYPES, BoostedTrees
-from frugalmct.combine.candidates import MAX_SERVICES, Candidates
+from frugalmct.combine.candidates import MAX_SERVICES, Candidates, float32_columns
 from frugalmct.combine.kept import KeptSet, Ranked, best_rule
 from frugalmct.combine.one_item import Answer, OneItem
 from frugalmct.combine.records import COLUMNS, Records
 from frugalmct.combine.union import checked_scores
 from frugalmct.combine.weight_threshold import check_labels_per_item
 from frugalmct.errors import FrugalError
-from frugalmct.metrics import metric_from_counts
+from frugalmct.metrics import metric_from_counts, set_metric
 from frugalmct.seeds import generator, small_seed
-from frugalmct.sparse import set_sizes, take_rows
+from frugalmct.sparse import set_sizes, sorted_labels, take_rows
 from frugalmct.values import Fields, shown
 
 # A model that has seen two thirds of the items tells as well as one of four fifths which combiner is better.
@@ -33,7 +33,11 @@ FOLDS = 3
 ENOUGH_CANDIDATES = 20_000
 COMBINER = "learned"
 
+# Labels, of all services together, that are judged at once.
+LABELS_AT_ONCE = 1 << 17
+
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
+Kept = Callable[[Candidates, NDArray[np.float64]], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +100,18 @@ class LearnedCombiner:
 
     def probabilities(self, answers: Sequence[csr_matrix]) -> csr_matrix:
         """Every label that a service gave, with the probability that it is true."""
-        candidates, likely = self._judged(answers)
-        return candidates.matrix(likely, np.ones(len(candidates), dtype=bool))
+        return self._matrix(answers, lambda candidates, _: np.ones(len(candidates), dtype=bool))
 
     def apply(self, answers: Sequence[csr_matrix]) -> csr_matrix:
         """The kept labels, with the probability that each is true."""
-        candidates, likely = self._judged(answers)
-        return candidates.matrix(likely, self.rule.keep(Ranked.of(candidates, likely)))
+        return self._matrix(answers, self._kept)
+
+    def _matrix(self, answers: Sequence[csr_matrix], kept: Kept) -> csr_matrix:
+        parts = [found.matrix(likely, kept(found, likely)) for found, likely in self._judged(answers)]
+        return parts[0] if len(parts) == 1 else sorted_labels(vstack(parts, format="csr"))
+
+    def _kept(self, candidates: Candidates, likely: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return self.rule.keep(Ranked.of(candidates, likely))
 
     def apply_one(self, answers: Sequence[Answer]) -> dict[int, float]:
         """What `apply` gives for one item, whose answers are label -> score."""
@@ -116,20 +125,21 @@ class LearnedCombiner:
         self, truth: csr_matrix, answers: Sequence[csr_matrix], metric: str = "accuracy"
     ) -> NDArray[np.float64]:
         """(items,): how good the kept labels are."""
-        candidates, likely = self._judged(answers)
-        kept = self.rule.keep(Ranked.of(candidates, likely))
-        truth = checked_scores("truth", truth)
-        return _accuracy(candidates, kept, candidates.members(truth), set_sizes(truth), metric)
+        return set_metric(checked_scores("truth", truth), self.apply(answers), metric)
 
-    def _judged(self, answers: Sequence[csr_matrix]) -> tuple[Candidates, NDArray[np.float64]]:
+    def _judged(self, answers: Sequence[csr_matrix]) -> Iterator[tuple[Candidates, NDArray[np.float64]]]:
+        """Some items after the other, so many that what is known of their labels stays in a core's cache."""
         if len(answers) != self.services:
             raise FrugalError(
                 f"This combiner was learnt for {self.services} services' answers, but was given "
                 f"{len(answers)}; give those it was learnt for, in the same order."
             )
-        candidates = Candidates.of(answers)
-        table = np.hstack([candidates.columns(), self.records.look_up(candidates).columns()])
-        return candidates, self.trees.probabilities(table)
+        items = answers[0].shape[0]
+        block = max(items * LABELS_AT_ONCE // max(sum(each.nnz for each in answers), 1), 1)
+        for start in range(0, max(items, 1), block):
+            candidates = Candidates.of([each[start : start + block] for each in answers])
+            known = self.records.look_up(candidates).columns()
+            yield candidates, self.trees.probabilities(float32_columns([candidates.columns(), known]))
 
     def to_arrays(self) -> State:
         """A JSON-able header and plain arrays, all that `apply` needs."""
@@ -201,7 +211,9 @@ class _Learning:
         own, sample = self.fold[self.candidates.rows], self.sampled[self.candidates.rows]
 
         def table(chosen: NDArray[np.bool_], held_out: int | None) -> NDArray[np.float32]:
-            return np.hstack([columns[chosen], lookup.take(chosen).columns(self.fold, held_out)])
+            # Column by column, as they lie in memory.
+            own = columns.T.compress(chosen, axis=1).T
+            return float32_columns([own, lookup.take(chosen).columns(self.fold, held_out)])
 
         likely = np.zeros(len(self.candidates))
         for held_out in range(folds):

@@ -4,7 +4,7 @@ Counts are kept fold by fold. What a training item is shown then leaves out its 
 model is tested on: no number a model sees of an item, or learns from, has seen the truth it is measured by.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -21,12 +21,18 @@ PRIOR = 5.0
 LEAST_LABELS, LEAST_PAIRS = 2, 5
 # The most pairs remembered, those seen most often: a saved combiner stays small.
 MAX_PAIRS = 20_000
+# The pairs of so many, or a few more, tell which ones those are.
+PAIRS_COUNTED = 1 << 20
 LABEL_BITS = 31
+# Keys below this are looked up in a list of all.
+MAX_DIRECT = 1 << 20
 
 COLUMNS = 5
 NAMES = ("givers", "labels", "given_labels", "pairs")
+PARTS = ("keys", "given", "right")
 
 Places = NDArray[np.int64]
+NONE: Places = np.zeros(0, dtype=np.int64)
 
 
 class Held(NamedTuple):
@@ -55,9 +61,12 @@ class Tally:
         most: int | None = None,
     ) -> "Tally":
         """Only keys given at least so many times, and of these the `most` given most often."""
-        # Key, fold and truth are one whole number, so that one sort brings together what is counted.
-        bits = (2 * folds - 1).bit_length()
-        codes = np.sort((keys << bits) | (fold << 1) | is_true)
+        return cls.counted(_codes(keys, is_true, fold, folds), folds, least, most)
+
+    @classmethod
+    def counted(cls, codes: NDArray[np.int64], folds: int, least: int, most: int | None) -> "Tally":
+        bits = _code_bits(folds)
+        codes.sort()
         own = codes >> bits
         starts = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else own
         given = np.diff(np.append(starts, len(own)))
@@ -87,8 +96,19 @@ class Tally:
         """Where each key is; -1 where it is not known."""
         if not len(self.keys):
             return np.full(len(keys), -1, dtype=np.int64)
+        if self._direct is not None:
+            return self._direct[np.minimum(keys, len(self._direct) - 1)]
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[places] == keys, places, -1)
+
+    @cached_property
+    def _direct(self) -> Places | None:
+        """The place of every key, and of one beyond, where keys are small: sooner than a search."""
+        if self.keys[-1] >= MAX_DIRECT:
+            return None
+        direct = np.full(int(self.keys[-1]) + 2, -1, dtype=np.int64)
+        direct[self.keys] = np.arange(len(self.keys))
+        return direct
 
     def share(self, places: Places, expected: NDArray[np.float64], held: Held | None) -> NDArray[np.float64]:
         """How often each was right, pulled towards what is expected of it."""
@@ -123,33 +143,39 @@ class Records:
     ) -> "Records":
         """From candidates of known truth; fold: (items,)."""
         own = fold[candidates.rows]
-        who, keys = _pair_keys(candidates)
         return cls(
             Tally.of(candidates.givers, is_true, own, folds),
             Tally.of(candidates.labels, is_true, own, folds, LEAST_LABELS),
             Tally.of(_given_labels(candidates), is_true, own, folds, LEAST_LABELS),
-            Tally.of(keys, is_true[who], own[who], folds, LEAST_PAIRS, MAX_PAIRS),
+            _tally_of_pairs(candidates, is_true, own, folds),
         )
 
     def look_up(self, candidates: Candidates) -> "Lookup":
-        who, keys = _pair_keys(candidates, self._paired)
-        places = self.pairs.places(keys)
-        known = places >= 0
+        first, second = (_of_known(candidates.labels, known) for known in self._paired)
+        who, places = [NONE], [NONE]
+        for block, keys in _pair_keys(candidates, first, second):
+            found = self.pairs.places(keys)
+            who.append(block[found >= 0])
+            places.append(found[found >= 0])
         return Lookup(
             self,
             candidates.rows,
             self.givers.places(candidates.givers),
             self.labels.places(candidates.labels),
             self.given_labels.places(_given_labels(candidates)),
-            who[known],
-            places[known],
+            np.concatenate(who),
+            np.concatenate(places),
         )
 
     @cached_property
-    def _paired(self) -> NDArray[np.bool_]:
-        """Which labels, up to the last of them, are of any pair that is remembered."""
-        labels = np.concatenate([self.pairs.keys >> LABEL_BITS, self.pairs.keys & ((1 << LABEL_BITS) - 1)])
-        return np.bincount(labels) > 0
+    def _paired(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which labels, up to the last of them, come first in a pair that is remembered, and which second.
+
+        Most labels of a large vocabulary are in none, and need not be looked for.
+        """
+        keys = self.pairs.keys
+        first, second = keys >> LABEL_BITS, keys & ((1 << LABEL_BITS) - 1)
+        return np.bincount(first) > 0, np.bincount(second) > 0
 
     def summed(self) -> "Records":
         return Records(*(getattr(self, name).summed() for name in NAMES))
@@ -159,7 +185,8 @@ class Records:
         return {
             f"{name}.{part}": values if part == "keys" else values[0]
             for name in NAMES
-            for part, values in vars(getattr(self, name)).items()
+            for part in PARTS
+            for values in (getattr(getattr(self, name), part),)
         }
 
     @classmethod
@@ -225,19 +252,39 @@ def _given_labels(candidates: Candidates) -> NDArray[np.int64]:
     return (candidates.labels << MAX_SERVICES) | candidates.givers
 
 
+def _tally_of_pairs(
+    candidates: Candidates, is_true: NDArray[np.bool_], fold: NDArray[np.int64], folds: int
+) -> Tally:
+    """Of items enough for PAIRS_COUNTED pairs, spread evenly over all; fold: (candidates,)."""
+    pairs = int((np.diff(candidates.starts) * (candidates.leading >= 0).sum(axis=1)).sum())
+    every = -(-pairs // PAIRS_COUNTED)
+    blocks = _pair_keys(candidates, candidates.rows % max(every, 1) == 0)
+    codes = [_codes(keys, is_true[who], fold[who], folds) for who, keys in blocks]
+    return Tally.counted(np.concatenate([NONE, *codes]), folds, LEAST_PAIRS, MAX_PAIRS)
+
+
 def _pair_keys(
-    candidates: Candidates, paired: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each candidate with those beside it, label and label as one number; only `paired` labels, if given."""
-    who, other = candidates.neighbours
-    if paired is not None:
-        # Most labels of a large vocabulary are in no pair that is remembered, and need not be looked for.
-        may = np.zeros(len(candidates), dtype=bool)
-        inside = candidates.labels < len(paired)
-        may[inside] = paired[candidates.labels[inside]]
-        some = may[who] & may[other]
-        who, other = who[some], other[some]
-    return who, (candidates.labels[who] << LABEL_BITS) | candidates.labels[other]
+    candidates: Candidates, some: NDArray[np.bool_], beside: NDArray[np.bool_] | None = None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Some candidates with those beside them that are wanted, label and label as one number; in blocks."""
+    for who, other in candidates.neighbours(some, beside):
+        yield who, (candidates.labels[who] << LABEL_BITS) | candidates.labels[other]
+
+
+def _code_bits(folds: int) -> int:
+    return (2 * folds - 1).bit_length()
+
+
+def _codes(
+    keys: NDArray[np.int64], is_true: NDArray[np.bool_], fold: NDArray[np.int64], folds: int
+) -> NDArray[np.int64]:
+    """Key, fold and truth as one whole number, so that one sort brings together what is counted."""
+    return (keys << _code_bits(folds)) | (fold << 1) | is_true
+
+
+def _of_known(labels: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether each label is one of the known ones."""
+    return np.append(known, False)[np.minimum(labels, len(known))]
 
 
 def _log_odds(share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -245,7 +292,7 @@ def _log_odds(share: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _restored(name: str, arrays: Mapping[str, np.ndarray]) -> Tally:
-    keys, given, right = (np.asarray(arrays[f"{name}.{part}"]) for part in ("keys", "given", "right"))
+    keys, given, right = (np.asarray(arrays[f"{name}.{part}"]) for part in PARTS)
     if keys.dtype != np.int64 or given.dtype != np.int32 or right.dtype != np.int32 or keys.ndim != 1:
         raise FrugalError(f"its records of {name} hold {keys.dtype}, {given.dtype} and {right.dtype}")
     if not keys.shape == given.shape == right.shape or np.any(np.diff(keys) <= 0):

@@ -1,6 +1,6 @@
-"""Two services' answers as one list of labels: merged by structure, through sorted entry keys.
+"""Two services' answers as one list of labels: merged by structure, whatever the scores.
 
-scipy's own arithmetic drops stored zeros, but a label given with score 0 is still a label given.
+A label given with score 0 is still a label given.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from frugalmct.errors import FrugalError
-from frugalmct.sparse import entry_keys, set_sizes
+from frugalmct.sparse import merged, row_numbers, set_sizes, shared_entries
 
 # A label is kept when score >= θ - TOLERANCE: 0.3 * 0.7 + 0.7 * 0.7 must reach θ = 0.7 although floating
 # point makes it slightly less. Services report four to seven digits, far above it.
@@ -21,12 +21,11 @@ TOLERANCE = 1e-9
 class Union:
     """Two services' answers merged: one entry a label that either gave, in order of item then label."""
 
-    keys: NDArray[np.int64]
+    entries: csr_matrix
     rows: NDArray[np.int64]
     base: NDArray[np.float64]
     addon: NDArray[np.float64]
     alone: NDArray[np.bool_]
-    shape: tuple[int, int]
 
     @classmethod
     def of(cls, base: csr_matrix, addon: csr_matrix) -> "Union":
@@ -34,20 +33,16 @@ class Union:
             raise FrugalError(
                 f"The base's answers are {base.shape} but the add-on's {addon.shape}; they must be alike."
             )
-        base_keys, addon_keys = entry_keys(base), entry_keys(addon)
-        keys = np.concatenate([base_keys, addon_keys])
-        keys.sort(kind="stable")  # two sorted runs: a stable sort merges them in one pass
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
-        rows = keys // max(base.shape[1], 1)
+        entries, (of_base, of_addon) = merged([base, addon])
+        rows = row_numbers(entries)
         one_is_silent = (set_sizes(base) == 0) | (set_sizes(addon) == 0)
-        return cls(
-            keys,
-            rows,
-            _spread(base.data, np.searchsorted(keys, base_keys), len(keys)),
-            _spread(addon.data, np.searchsorted(keys, addon_keys), len(keys)),
-            one_is_silent[rows],
-            base.shape,
-        )
+        scores = np.append(0.0, base.data)[of_base], np.append(0.0, addon.data)[of_addon]
+        return cls(entries, rows, *scores, one_is_silent[rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Items, labels."""
+        return self.entries.shape
 
     def scores(self, weight: float, abstain: bool) -> NDArray[np.float64]:
         mixed = weight * self.base + (1 - weight) * self.addon
@@ -60,15 +55,9 @@ class Union:
         kept = scores >= threshold - TOLERANCE
         return kept if labels_per_item is None else kept & self.leading(scores, labels_per_item)
 
-    def members(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which entries are among these keys."""
-        if not len(self.keys):
-            return np.zeros(0, dtype=bool)
-        places = np.searchsorted(self.keys, keys)
-        found = places[self.keys[np.minimum(places, len(self.keys) - 1)] == keys]
-        mask = np.zeros(len(self.keys), dtype=bool)
-        mask[found] = True
-        return mask
+    def members(self, truth: csr_matrix) -> NDArray[np.bool_]:
+        """Which entries are true."""
+        return shared_entries(self.entries, checked_scores("truth", truth))
 
     def leading(self, scores: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
         """Which entries are among the `count` highest of their item; of equal ones the first label leads."""
@@ -81,16 +70,9 @@ class Union:
     def matrix(self, scores: NDArray[np.float64], kept: NDArray[np.bool_]) -> csr_matrix:
         starts = np.zeros(self.shape[0] + 1, dtype=np.int64)
         np.cumsum(np.bincount(self.rows[kept], minlength=self.shape[0]), out=starts[1:])
-        labels = (self.keys[kept] - self.rows[kept] * self.shape[1]).astype(np.int32)
-        matrix = csr_matrix((scores[kept], labels, starts), shape=self.shape)
+        matrix = csr_matrix((scores[kept], self.entries.indices[kept], starts), shape=self.shape)
         matrix.has_sorted_indices = True
         return matrix
-
-
-def _spread(values: np.ndarray, places: NDArray[np.int64], length: int) -> NDArray[np.float64]:
-    out = np.zeros(length)
-    out[places] = values
-    return out
 
 
 def checked_scores(what: str, matrix: csr_matrix) -> csr_matrix:

@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from frugalmct.combine.union import TOLERANCE, Union, checked_scores
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import metric_from_counts
-from frugalmct.sparse import entry_keys, set_sizes
+from frugalmct.sparse import set_sizes
 
 GRID = 10
 # Items that are looked at together; of more, the tables would neither fit a core's cache nor small memories.
@@ -138,7 +138,7 @@ def _surface(
         raise FrugalError(f"Truth is {truth.shape} but the answers are {union.shape}; they must be alike.")
     if not truth.shape[0]:
         raise FrugalError("The combiner has no items to learn from; give at least one.")
-    is_true = union.members(entry_keys(truth))
+    is_true = union.members(truth)
     true_sizes = np.repeat(set_sizes(truth), len(thresholds))
     surface = []
     for weight in weights:

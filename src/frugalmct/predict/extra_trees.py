@@ -14,3 +14,4 @@ class ExtraTrees(RandomForest):
     grower = "ExtraTreesRegressor"
     share_tried = 0.5
     most_tried = 64
+    most_rows = 3_000

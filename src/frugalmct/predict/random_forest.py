@@ -21,7 +21,8 @@ from frugalmct.predict.trees import Forest
 from frugalmct.seeds import small_seed
 
 TREES = 100
-LEAVES = (1, 2, 5, 10, 20, 50, 100, 200)
+# Smaller leaves than the first estimate single items better, but make no better choices.
+LEAVES = (5, 10, 20, 50, 100, 200)
 FIRST_LEAF = 10
 PILOT_TREES = 10
 
@@ -29,7 +30,6 @@ PILOT_TREES = 10
 # of the time, and leave each item unseen by two trees of three: its out-of-bag estimate is then about as
 # steady as a new item's estimate, so that a price learnt from the former spends what it should on the latter.
 SHARE_PER_TREE = 0.4
-ROWS_PER_TREE = 3_000
 
 
 class RandomForest(Predictor):
@@ -38,15 +38,17 @@ class RandomForest(Predictor):
     `leaf` is the least number of items in a leaf, chosen if not given; `max_features` the columns tried at
     each split (a share, a number, or `sqrt`; by default `share_tried` of them, up to `most_tried`);
     `share_per_tree` the share of the items that are drawn for a tree, with replacement, and `rows_per_tree`
-    the most there are; `max_columns` the most columns used of a sparse table, the fullest ones.
+    the most there are, by default `most_rows`; `max_columns` the most columns used of a sparse table, the
+    fullest ones.
     """
 
     name = "random_forest"
     libraries = ("sklearn.ensemble",)
     grower: ClassVar[str] = "RandomForestRegressor"
     share_tried: ClassVar[float] = 0.25
-    # Of hundreds of columns, to try more takes longer and tells nothing more.
+    # Of hundreds of columns, to try more takes longer and tells nothing more; nor do more items in a tree.
     most_tried: ClassVar[int] = 16
+    most_rows: ClassVar[int] = 1_500
 
     def __init__(
         self,
@@ -55,7 +57,7 @@ class RandomForest(Predictor):
         leaf: int | None = None,
         max_features: str | float | int | None = None,
         share_per_tree: float = SHARE_PER_TREE,
-        rows_per_tree: int = ROWS_PER_TREE,
+        rows_per_tree: int | None = None,
         max_columns: int = MAX_COLUMNS,
         jobs: int = 1,
     ) -> None:
@@ -64,7 +66,8 @@ class RandomForest(Predictor):
         self.leaf = None if leaf is None else whole("leaf", leaf, least=1)
         self.max_features = None if max_features is None else _checked_max_features(max_features)
         self.share_per_tree = _checked_share(share_per_tree)
-        self.rows_per_tree = whole("rows_per_tree", rows_per_tree, least=1)
+        most = self.most_rows if rows_per_tree is None else rows_per_tree
+        self.rows_per_tree = whole("rows_per_tree", most, least=1)
         self.max_columns = whole("max_columns", max_columns, least=1)
 
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
@@ -194,7 +197,7 @@ class _Grown:
 
 def _leaf_sizes(items: int) -> list[int]:
     """Sizes worth a trial: a tree needs some leaves to tell items apart."""
-    return [leaf for leaf in LEAVES if leaf == 1 or leaf * 20 <= items]
+    return [leaf for leaf in LEAVES if leaf * 20 <= items] or [1]
 
 
 def _least(error: Callable[[int], float], sizes: list[int]) -> int:

@@ -18,7 +18,7 @@ STOPPED = ("time_limit", "no_solution")
 OUT_OF_TIME = "time_limit"
 # What is solved at all is mostly solved at once: a solver that was stopped has this share of its time at the
 # budgets to come.
-LATER = 0.2
+LATER = 0.1
 CHECKED_SOLVERS = ("exact", "cbc_reduced", "highs_reduced")
 COLUMNS = [
     "dataset", "repetition", "budget", "solver", "accuracy", "bound", "proven", "status", "difference",
