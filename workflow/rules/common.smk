@@ -90,6 +90,10 @@ def clear_the_way():
     if workflow.is_main_process and workflow.executor_plugin is not None:
         if not workflow.dryrun:
             recover_from_kill()
+        if workflow.local_exec:
+            # A limit of jobs per second is for queues. Here every job that ended would add one more look a second at
+            # all that are ready, until a fifth of a core is gone.
+            workflow.scheduling_settings.max_jobs_per_timespan = None
         if sentence := set_back(dry=workflow.dryrun):
             print(sentence, file=sys.stderr)
 
