@@ -180,8 +180,12 @@ class Ledger(Upkeep):
         with self._owed.taken(self._store.must_not_wait) as changes:
 
             def whole(connection: Any, again: bool) -> Any:
-                for change in changes:
-                    self._close_call(connection, change)
+                for change in list(changes):
+                    try:
+                        self._close_call(connection, change)
+                    except LedgerError:
+                        changes.remove(change)  # no such call: said once, not at every step to come
+                        raise
                 return work(connection, again)
 
             return self._store.write(whole)

@@ -49,6 +49,15 @@ def test_a_settlement_goes_with_the_next_reservation(ledger, books):
     assert money(books) == (2.25, 1, 2)
 
 
+def test_a_call_of_another_ledger_is_refused_once(ledger, books, tmp_path):
+    with Ledger.open(f"sqlite:///{tmp_path}/other.db", Budget(total=5)) as other:
+        ledger.settle(other.reserve(1, "A", "theirs"))
+    with pytest.raises(LedgerError, match="has no reservation"):
+        ledger.reserve(1, "A", "t1")
+    assert ledger.settle(ledger.reserve(1, "A", "t1"), 0.5) == 0.5
+    assert money(ledger) == (0.5, 0, 1)
+
+
 @pytest.mark.parametrize(
     "look",
     [
