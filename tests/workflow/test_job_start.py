@@ -1,0 +1,36 @@
+"""What a job loads before it begins: a library that only some jobs use is loaded by those, when they do."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = sorted((Path(__file__).parents[2] / "workflow" / "scripts").glob("*.py"))
+LATER = {
+    "sklearn",
+    "sqlalchemy",
+    "fastapi",
+    "pulp",
+    "highspy",
+    "flaml",
+    "lightgbm",
+    "snakemake",
+}
+# These two say what figures say, and come from the modules that draw them.
+DRAWN = {"announce_dataset", "write_report"}
+NO_TABLES = {"combine_answers", "estimate_accuracy", "fetch_release", "make_market", "split_market"}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_job_loads_no_more_than_it_needs_to_begin(script):
+    statements = [
+        node for node in ast.parse(script.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert any("frugalmct" in ast.unparse(node) for node in statements)
+    code = "\n".join([*map(ast.unparse, statements), "import sys", "print(*sys.modules)"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unwanted = LATER | (set() if script.stem in DRAWN else {"matplotlib"})
+    unwanted |= {"pandas"} if script.stem in NO_TABLES else set()
+    assert not unwanted & set(done.stdout.split())
