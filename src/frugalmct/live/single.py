@@ -31,7 +31,7 @@ class SingleItems:
     def prepare(self, bases: Iterable[State]) -> None:
         """Lays out what the first items would wait for: the models of all states that these bases lead to."""
         base_sets = [set(base) for base in bases]
-        nothing = np.zeros(self._features.features.given) if self._features.features.given else None
+        nothing = [0.0] * self._features.features.given or None
         for state in self._models:
             if any(base <= set(state) for base in base_sets):
                 self.estimate(state, {}, nothing)
