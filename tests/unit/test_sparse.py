@@ -3,7 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from frugalmct.sparse import entry_keys, label_matrix, overlap_sizes, row_numbers, set_sizes, take_rows
+from frugalmct.sparse import (
+    entry_keys,
+    label_matrix,
+    merged,
+    overlap_sizes,
+    row_numbers,
+    set_sizes,
+    shared_entries,
+    take_rows,
+)
 
 LABELS = 5
 # A row is label -> score; zeros are likely, since they are what scipy would drop.
@@ -65,3 +74,24 @@ def test_take_rows_keeps_order_repeats_and_stored_zeros(items, wanted):
     wanted = [number % len(items) for number in wanted]
     taken = take_rows(_matrix(items), np.array(wanted, dtype=int))
     assert _items(taken) == [items[number] for number in wanted]
+
+
+@given(st.lists(st.tuples(rows, rows, rows), min_size=1, max_size=8))
+def test_merged_entries_equal_those_of_sets(items):
+    sides = [list(side) for side in zip(*items, strict=True)]
+    matrices = [_matrix(side) for side in sides]
+    union, found = merged(matrices)
+    expected = [(n, label) for n, each in enumerate(items) for label in sorted(set().union(*each))]
+    assert list(zip(row_numbers(union).tolist(), union.indices.tolist(), strict=True)) == expected
+    for side, matrix, numbers in zip(sides, matrices, found, strict=True):
+        scores = np.append(np.nan, matrix.data)[numbers]
+        assert [None if np.isnan(score) else score for score in scores] == [
+            side[n].get(label) for n, label in expected
+        ]
+
+
+@given(st.lists(st.tuples(rows, rows), min_size=1, max_size=8))
+def test_shared_entries_equal_those_of_sets(pairs):
+    left, right = (list(side) for side in zip(*pairs, strict=True))
+    expected = [label in other for own, other in pairs for label in sorted(own)]
+    assert shared_entries(_matrix(left), _matrix(right)).tolist() == expected

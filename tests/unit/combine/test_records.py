@@ -1,10 +1,13 @@
 """How often labels were right, against counting in loops."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
+from frugalmct.combine import records
 from frugalmct.combine.candidates import Candidates
-from frugalmct.combine.records import LEAST_PAIRS, PRIOR, Held, Records, Tally
+from frugalmct.combine.records import LABEL_BITS, LEAST_PAIRS, PRIOR, Held, Records, Tally
 from frugalmct.sparse import label_matrix
 
 LABELS, FOLDS = 4, 3
@@ -87,3 +90,19 @@ def test_a_part_of_the_candidates_sees_what_it_sees_among_all(training):
     lookup = Records.of(candidates, is_true, fold, FOLDS).look_up(candidates)
     part = np.random.default_rng(1).random(len(candidates)) < 0.4
     np.testing.assert_array_equal(lookup.take(part).columns(fold, 0), lookup.columns(fold, 0)[part])
+
+
+def test_of_many_pairs_those_of_every_so_many_items_are_counted(training, monkeypatch):
+    candidates, is_true, fold = training
+    pairs = sum(len(who) for who, _ in candidates.neighbours())
+    # An item's own place beside itself is no pair, but takes part in the estimate of how many there are.
+    monkeypatch.setattr(records, "PAIRS_COUNTED", pairs)
+    found = Records.of(candidates, is_true, fold, FOLDS).pairs
+    counted = Counter()
+    for who, others in candidates.neighbours():
+        for one, other in zip(who, others, strict=True):
+            if candidates.rows[one] % 2 == 0:
+                counted[int(candidates.labels[one]), int(candidates.labels[other])] += 1
+    expected = {pair: count for pair, count in counted.items() if count >= LEAST_PAIRS}
+    keys = [(int(key) >> LABEL_BITS, int(key) & ((1 << LABEL_BITS) - 1)) for key in found.keys]
+    assert dict(zip(keys, found.given.sum(axis=0).tolist(), strict=True)) == expected
