@@ -10,6 +10,7 @@ A row of estimates has one number per service: that of asking it beside; for the
 have been asked, that of stopping.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,7 +23,8 @@ from frugalmct.checks import cost_vector, real_number, whole_number
 from frugalmct.errors import FrugalError
 from frugalmct.select import Frontier, frontier
 from frugalmct.select.problem import addon_costs, allowance, checked_budget, spend
-from frugalmct.select.tiers import preference_order
+from frugalmct.select.tiers import best_at, preference_order
+from frugalmct.spending import Spending, Stay, turns
 
 State = tuple[int, ...]
 Rows = NDArray[np.int64]
@@ -32,8 +34,6 @@ STEPS = 2
 
 # What is never chosen: stopping is worth at least 0.
 NEVER = -np.inf
-# How exactly a dual price is found, as a share of it; spend is a step function, so that more has no use.
-PRECISION = 1e-7
 # No dual price is above this: prices as small as floats can be would ask for more than there is.
 LARGEST = 1e300
 # How much of the whole budget a sum of costs may miss by rounding.
@@ -123,20 +123,39 @@ class Cascade:
             state, members, left = waiting.pop()
             if not (left and len(members) and state in self.estimates):
                 continue
-            services, addon, table = self._ordered[state]
-            values = (table if len(members) == len(self) else table[members]) - dual_price * addon
-            chosen = services[np.argmax(values, axis=1)]
+            services, addon, columns = self._ordered[state]
+            some = columns if len(members) == len(self) else [column[members] for column in columns]
+            chosen = services[best_at(some, addon.tolist(), dual_price)]
             yield state, members, chosen
             for service in np.flatnonzero(np.bincount(chosen + 1)[1:]).tolist():
                 waiting.append((joined(state, service), members[chosen == service], left - 1))
 
     @cached_property
-    def _ordered(self) -> dict[State, tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]]:
+    def _spending(self) -> Spending:
+        """What is asked beside the start costs, at every dual price."""
+        stays = []
+        everywhere = Stay(np.arange(len(self)), np.zeros(len(self)), np.full(len(self), np.inf))
+        waiting = [(self.start, everywhere, self.steps)]
+        while waiting:
+            state, stay, left = waiting.pop()
+            if not (left and len(stay.items) and state in self.estimates):
+                continue
+            services, addon, columns = self._ordered[state]
+            for column, part in turns(columns, addon, stay):
+                if (service := int(services[column])) >= 0:
+                    stays.append((float(addon[column]), part))
+                    waiting.append((joined(state, service), part, left - 1))
+        return Spending.of(stays)
+
+    @cached_property
+    def _ordered(
+        self,
+    ) -> dict[State, tuple[NDArray[np.int64], NDArray[np.float64], list[NDArray[np.float64]]]]:
         """Of each state who is asked, what that costs, and the estimates, as ties are broken."""
         found = {}
         for state, table in self.estimates.items():
             services, order, addon = in_order(self.prices, state)
-            found[state] = services, addon, np.ascontiguousarray(table[:, order])
+            found[state] = services, addon, [np.ascontiguousarray(table[:, column]) for column in order]
         return found
 
     @cached_property
@@ -161,35 +180,22 @@ class Cascade:
         return frontier(table, self.prices, list(self.start))
 
     def dual_price(self, budget: float, delta: float = 0.0) -> float:
-        """The lowest dual price found whose walk costs no more than the budget, δ of the add-on money kept.
+        """The lowest dual price whose walk costs no more than the budget, δ of the add-on money kept.
 
-        With one step it is the paper's p̂, exactly. With more, spend falls as the dual price rises but for
-        rare exceptions (a more expensive first service may make a second one needless): halving the interval
-        finds a dual price within the budget next to one beyond it.
+        With one step it is the paper's p̂, exactly.
         """
         if self.steps == 1:
             return self.frontier.dual_price(budget, delta)
         target = self.start_cost + max((1 - delta) * (budget - self.start_cost), 0.0)
-
         # Without the slack the mean of many equal costs may be above any one of them, at every dual price.
         target *= 1 + ROUNDING
-
-        def within(dual_price: float) -> bool:
-            return self.mean_cost(dual_price) <= target
-
-        if within(0.0):
-            return 0.0
-        # What one call would be worth if it made all the difference.
-        high = min(1.0 / float(self.prices.max()), LARGEST)
-        while not within(high) and high < LARGEST:
-            high *= 2
-        low = high / 2
-        while within(low):
-            low, high = low / 2, low
-        while high - low > PRECISION * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if within(middle) else (middle, high)
-        return high
+        found = self._spending.lowest_within((target - self.start_cost) * len(self))
+        # At its turn an item is as well off either way, and rounding may keep it from turning: the dual
+        # price is raised by as few units in the last place as put that right.
+        nudge = math.ulp(found)
+        while self.mean_cost(found) > target and found < LARGEST:
+            found, nudge = found + nudge, 2 * nudge
+        return found
 
     def route(self, budget: float, dual_price: float) -> NDArray[np.bool_]:
         """(items, services): who is asked for each item in their order, within the budget."""

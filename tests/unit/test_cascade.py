@@ -65,6 +65,39 @@ def test_the_price_spends_the_budget_and_no_more():
     assert cascade.walk(cascade.dual_price(6, delta=0.2)).cost.mean() == pytest.approx(5, abs=0.02)
 
 
+@pytest.mark.parametrize("start", [(0,), (2,), (0, 1)])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_the_spend_at_every_dual_price_is_what_the_walk_there_costs(start, steps):
+    cascade = Cascade(PRICES, start, tables(150, seed=steps), steps)
+    spending = cascade._spending
+    between = (spending.dual_prices[1:] + spending.dual_prices[:-1]) / 2
+    apart = np.diff(spending.dual_prices) > 1e-9
+    for price, spend in zip(between[apart], spending.spend[:-1][apart], strict=True):
+        walked = cascade.walk(price).cost - cascade.start_cost
+        assert spend == pytest.approx(walked.sum(), abs=1e-6)
+    assert spending.spend[0] == pytest.approx(150 * (cascade.mean_cost(0.0) - cascade.start_cost))
+    assert spending.spend[-1] == pytest.approx(0, abs=1e-6), "once money is too expensive nobody is asked"
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_no_lower_dual_price_keeps_to_the_budget(delta):
+    cascade = Cascade(PRICES, (0,), tables(400))
+    for budget in (1.0, 1.7, 4.0, 9.0):
+        found = cascade.dual_price(budget, delta)
+        target = 1 + (1 - delta) * (budget - 1)
+        assert cascade.mean_cost(found) <= target * (1 + 1e-11)
+        lower = found * (1 - np.geomspace(1e-9, 0.9, 50))
+        assert all(cascade.mean_cost(price) > target for price in lower)
+
+
+def test_items_that_are_all_alike_ask_together_or_not_at_all():
+    """Many turns at one dual price, where rounding decides who is already beyond it."""
+    table = np.tile([0.3, 0.7, 0.8, 0.9], (1_000, 1))
+    alike = Cascade(PRICES, (0,), {(0,): table, (0, 1): table[:, [1, 1, 2, 3]]})
+    assert alike.mean_cost(alike.dual_price(3.0)) == 1.0
+    assert alike.mean_cost(alike.dual_price(6.0)) == 6.0
+
+
 def test_one_step_is_the_papers_selector():
     estimates = tables(800)
     accuracy = estimates[0,]
