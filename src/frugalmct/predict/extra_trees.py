@@ -11,7 +11,7 @@ class ExtraTrees(RandomForest):
     """Extremely randomised trees; options, choice of leaf size and saved form are those of the forest."""
 
     name = "extra_trees"
-    grower = "ExtraTreesRegressor"
+    splitter = "random"
     share_tried = 0.5
     most_tried = 64
     most_rows = 3_000

@@ -5,19 +5,18 @@ of noisy ones the highest is too often the luckiest. Leaves that are too small m
 and routing then does worse than always calling one service.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix, issparse
 
 from frugalmct.errors import FrugalError
 from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
 from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
-from frugalmct.predict.trees import Forest
+from frugalmct.predict.trees import GROWN_BLOCK, Forest
 from frugalmct.seeds import small_seed
 
 TREES = 100
@@ -25,6 +24,8 @@ TREES = 100
 LEAVES = (5, 10, 20, 50, 100, 200)
 FIRST_LEAF = 10
 PILOT_TREES = 10
+
+LARGEST_SEED = 2**31 - 1
 
 # A tree sees at most this share and this number of the items. Small samples cost little accuracy, save most
 # of the time, and leave each item unseen by two trees of three: its out-of-bag estimate is then about as
@@ -43,8 +44,8 @@ class RandomForest(Predictor):
     """
 
     name = "random_forest"
-    libraries = ("sklearn.ensemble",)
-    grower: ClassVar[str] = "RandomForestRegressor"
+    libraries = ("sklearn.tree",)
+    splitter: ClassVar[Literal["best", "random"]] = "best"
     share_tried: ClassVar[float] = 0.25
     # Of hundreds of columns, to try more takes longer and tells nothing more; nor do more items in a tree.
     most_tried: ClassVar[int] = 16
@@ -76,7 +77,7 @@ class RandomForest(Predictor):
         leaf = self.leaf or _least(training.pilot_error, _leaf_sizes(len(accuracy)))
         grown = training.grow(self.trees, leaf, "forest")
         self._details = {"leaf": leaf, "trees": self.trees}
-        self._forest = Forest.of(grown.estimators, columns)
+        self._forest = Forest.of(grown.trees, columns)
         return grown.out_of_bag()
 
     @property
@@ -111,23 +112,37 @@ class _Training:
     seed: int
 
     def grow(self, trees: int, leaf: int, purpose: str) -> "_Grown":
-        from sklearn import ensemble
+        """The trees of scikit-learn's forest of that kind and seed, grown sooner: each from a small table of
+        its own items, which stays in a core's cache, and with nothing checked that was checked."""
+        from sklearn import config_context, tree
 
-        rows = min(self.options.rows_per_tree, round(self.options.share_per_tree * len(self.accuracy)))
-        forest = getattr(ensemble, self.options.grower)(
-            trees,
-            min_samples_leaf=leaf,
-            max_features=self.options.max_features or self._columns_tried,
-            bootstrap=True,
-            max_samples=max(rows, 1),
-            n_jobs=self.options.jobs,
-            random_state=small_seed(self.seed, self.options.name, purpose),
-        )
-        target = self.accuracy if self.accuracy.shape[1] > 1 else self.accuracy.ravel()
-        forest.fit(csc_matrix(self.table) if issparse(self.table) else self.table, target)
-        return _Grown(
-            self.table, self.accuracy, forest.estimators_, forest.estimators_samples_, self.options.jobs
-        )
+        options, items = self.options, len(self.accuracy)
+        most = max(min(options.rows_per_tree, round(options.share_per_tree * items)), 1)
+        columns_tried = options.max_features or self._columns_tried
+        draw = np.random.RandomState(small_seed(self.seed, options.name, purpose))
+
+        def grown(seed: int) -> tuple[Any, NDArray[np.int64]]:
+            times = np.bincount(np.random.RandomState(seed).randint(0, items, most), minlength=items)
+            rows = np.flatnonzero(times)
+            own = tree.DecisionTreeRegressor(
+                splitter=options.splitter,
+                min_samples_leaf=leaf,
+                max_features=columns_tried,
+                random_state=seed,
+            )
+            with config_context(assume_finite=True, skip_parameter_validation=True):
+                own.fit(self._table_of(rows), self.accuracy[rows], times[rows], check_input=False)
+            return own.tree_, rows
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            made = list(pool.map(grown, [draw.randint(LARGEST_SEED) for _ in range(trees)]))
+        own_trees, seen = ([pair[part] for pair in made] for part in (0, 1))
+        return _Grown(self.table, self.accuracy, own_trees, seen, options.jobs)
+
+    def _table_of(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Column by column, as splits are sought."""
+        table = self.table
+        return np.asfortranarray(table[rows] if isinstance(table, np.ndarray) else table[rows].toarray())
 
     @property
     def _columns_tried(self) -> int:
@@ -157,42 +172,43 @@ class _Grown:
 
     table: Matrix
     accuracy: Estimates
-    estimators: list[Any]
-    samples: list[NDArray[np.int32]]
+    trees: list[Any]
+    seen: list[NDArray[np.int64]]
     jobs: int
 
     def out_of_bag(self) -> Estimates:
         """Each item's mean over the trees that did not see it; the mean accuracy if all did."""
-        counts, sums = np.zeros(len(self.accuracy), dtype=np.int64), np.zeros_like(self.accuracy)
-        for seen, estimates in self._estimates():
-            counts += ~seen
-            estimates[seen] = 0
-            sums += estimates
+        counts, sums, _ = self._sums(np.zeros_like(self.accuracy))
         mean = np.broadcast_to(self.accuracy.mean(axis=0), sums.shape).copy()
         return np.divide(sums, counts[:, None], out=mean, where=counts[:, None] > 0)
 
     def out_of_bag_errors(self) -> tuple[NDArray[np.int64], Estimates, Estimates]:
         """How many trees did not see each item; the sum of their errors, and of their squares."""
-        counts = np.zeros(len(self.accuracy), dtype=np.int64)
-        sums, squares = np.zeros_like(self.accuracy), np.zeros_like(self.accuracy)
-        for seen, errors in self._estimates():
-            counts += ~seen
-            errors -= self.accuracy
-            errors[seen] = 0
-            sums += errors
-            squares += errors**2
-        return counts, sums, squares
+        return self._sums(self.accuracy)
 
-    def _estimates(self) -> Iterator[tuple[NDArray[np.bool_], Estimates]]:
-        """Tree by tree, always in the same order: which items it saw, and its estimates of all."""
+    def _sums(self, truth: Estimates) -> tuple[NDArray[np.int64], Estimates, Estimates]:
+        """Over the trees that did not see an item: how many they are, and how far above the truth they
+        estimate it, summed, and summed as squares."""
+        unseen = np.ones((len(self.trees), len(truth)), dtype=bool)
+        for row, items in zip(unseen, self.seen, strict=True):
+            row[items] = False
 
-        def estimate(estimator: Any, sample: NDArray[np.int32]) -> tuple[NDArray[np.bool_], Estimates]:
-            seen = np.bincount(sample, minlength=len(self.accuracy)) > 0
-            # Of those it saw as well: to pick the others out of the table takes longer.
-            return seen, estimator.tree_.predict(self.table).reshape(self.accuracy.shape)
+        def of_block(start: int) -> tuple[Estimates, Estimates]:
+            block = slice(start, start + GROWN_BLOCK)
+            table, own = self.table[block], truth[block]
+            sums, squares = np.zeros_like(own), np.zeros_like(own)
+            # Of items that a tree saw as well: to pick the others out of the table takes longer.
+            for tree, some in zip(self.trees, unseen[:, block], strict=True):
+                errors = tree.predict(table).reshape(own.shape) - own
+                errors[~some] = 0
+                sums += errors
+                squares += errors**2
+            return sums, squares
 
         with ThreadPoolExecutor(self.jobs) as pool:
-            yield from pool.map(estimate, self.estimators, self.samples)
+            parts = list(pool.map(of_block, range(0, len(truth), GROWN_BLOCK)))
+        sums, squares = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return unseen.sum(axis=0), sums, squares
 
 
 def _leaf_sizes(items: int) -> list[int]:

@@ -21,7 +21,7 @@ from frugalmct.predict.descent import Descent
 # Rows in flight at once: with a hundred trees their places fit a core's cache. scikit-learn's own trees go
 # one after the other instead, each fetched anew for every block: there larger blocks are faster.
 BLOCK = 512
-GROWN_BLOCK = 8192
+GROWN_BLOCK = 4096
 LEAF = -1
 # Items descend all trees together: what a block of them takes grows with the trees, 400 MB at this many.
 MAX_TREES = 20_000
@@ -53,10 +53,9 @@ class Forest:
     grown: tuple[Any, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, estimators: Iterable[Any], columns: NDArray[np.int64]) -> "Forest":
+    def of(cls, trees: Iterable[Any], columns: NDArray[np.int64]) -> "Forest":
         """From scikit-learn's fitted trees, grown on these columns of the features."""
-        grown = tuple(estimator.tree_ for estimator in estimators)
-        parts, nodes, leaves = [], 0, 0
+        grown, parts, nodes, leaves = tuple(trees), [], 0, 0
         for tree in grown:
             leaf = tree.children_left == LEAF
             inner = np.flatnonzero(~leaf)

@@ -53,17 +53,18 @@ def test_out_of_bag_estimates_are_the_mean_of_the_trees_that_did_not_see_the_ite
     for item in range(60):
         unseen = [
             tree
-            for tree, sample in zip(grown.estimators, grown.samples, strict=True)
+            for tree, sample in zip(grown.trees, grown.seen, strict=True)
             if item not in sample.tolist()
         ]
-        votes = [tree.predict(features[[item]])[0] for tree in unseen] or [accuracy.mean(axis=0)]
+        row = features[[item]].astype(np.float32)
+        votes = [tree.predict(row)[0].ravel() for tree in unseen] or [accuracy.mean(axis=0)]
         np.testing.assert_allclose(estimates[item], np.mean(votes, axis=0))
 
 
 def test_an_item_that_every_tree_saw_gets_the_mean():
     features, accuracy = problem(8, noise=0)
     grown = _Training(features, accuracy, RandomForest(), seed=0).grow(1, 1, "forest")
-    seen = np.unique(grown.samples[0])
+    seen = grown.seen[0]
     assert len(seen)
     expected = np.tile(accuracy.mean(axis=0), (len(seen), 1))
     np.testing.assert_allclose(grown.out_of_bag()[seen], expected)

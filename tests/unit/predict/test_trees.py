@@ -42,7 +42,7 @@ def loaded(forest: Forest, columns: int = 6) -> Forest:
 )
 def test_estimates_are_scikit_learns(outputs, options):
     model = fitted(outputs, **options)
-    forest = Forest.of(model.estimators_, np.arange(6))
+    forest = Forest.of([one.tree_ for one in model.estimators_], np.arange(6))
     table = tied_table(BLOCK + 40, 6, seed=2)
     expected = model.predict(table).reshape(-1, outputs)
     for features in (table, csr_matrix(table)):
@@ -56,7 +56,7 @@ def test_estimates_are_scikit_learns(outputs, options):
 
 def test_every_item_ends_in_scikit_learns_leaf():
     model = fitted()
-    forest = Forest.of(model.estimators_, np.arange(6))
+    forest = Forest.of([one.tree_ for one in model.estimators_], np.arange(6))
     table = tied_table(300, 6, seed=3)
     np.testing.assert_array_equal(forest._leaves_walked(table), np.array(list(forest._leaves_found(table))))
 
@@ -66,12 +66,12 @@ def test_columns_say_where_in_the_features_a_node_looks():
     wide = np.zeros((50, 20), dtype=np.float32)
     columns = np.array([1, 4, 5, 11, 17, 19])
     wide[:, columns] = tied_table(50, 6, seed=4)
-    forest = loaded(Forest.of(model.estimators_, columns), columns=20)
+    forest = loaded(Forest.of([one.tree_ for one in model.estimators_], columns), columns=20)
     np.testing.assert_allclose(forest.estimate(wide), model.predict(wide[:, columns]), atol=1e-6)
 
 
 def test_an_estimate_does_not_depend_on_the_items_beside_it():
-    forest = loaded(Forest.of(fitted(outputs=1).estimators_, np.arange(6)))
+    forest = loaded(Forest.of([one.tree_ for one in fitted(outputs=1).estimators_], np.arange(6)))
     table = tied_table(BLOCK + 3, 6, seed=5)
     together = forest.estimate(table)
     for item in (0, BLOCK - 1, BLOCK, BLOCK + 2):
@@ -136,7 +136,7 @@ def first_inner(value):
     ],
 )
 def test_what_is_not_a_forest_is_refused(alter):
-    forest = Forest.of(fitted().estimators_, np.arange(6))
+    forest = Forest.of([one.tree_ for one in fitted().estimators_], np.arange(6))
     assert forest.feature[0] != LEAF
     with pytest.raises(FrugalError):
         Forest.from_arrays(alter(forest.arrays()), 6, 3)
