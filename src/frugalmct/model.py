@@ -55,10 +55,18 @@ class Learning:
             return learning
         return replace(learning, options=PAPER_FOREST | dict(learning.options or {}))
 
-    def combiners(self, market: Market, base: int) -> Combiners:
-        """The base's combiners with each service, learnt on a market with truth."""
+    def combiners(self, market: Market, base: int, known: Mapping[int, Combiners] | None = None) -> Combiners:
+        """The base's combiners with each service, learnt on a market with truth; known: those of other bases
+        learnt on it."""
         fit = FITTERS.load(market.kind)
-        return fit(market, base, self.metric, labels_per_item=self.labels_per_item, abstain=self.abstain)
+        return fit(
+            market,
+            base,
+            self.metric,
+            labels_per_item=self.labels_per_item,
+            abstain=self.abstain,
+            known=known,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -186,6 +186,18 @@ def test_fit_combiners_is_a_search_for_each_service():
     assert list(found) == [tuple(pair) for pair in expected]
 
 
+def test_what_was_found_for_another_base_is_not_searched_for_again():
+    market = small_market()
+    known = {0: fit_market_combiners(market, 0)}
+    again = fit_market_combiners(market, 1, known=known)
+    alone = fit_market_combiners(market, 1)
+    assert again.weight[0] == pytest.approx(1 - known[0].weight[1], abs=1e-12)
+    assert again.threshold[0] == known[0].threshold[1]
+    assert again.weight[1] == alone.weight[1] and again.threshold[1] == alone.threshold[1]
+    worth = [own.accuracy(market.truth, market.scores).mean(axis=0) for own in (again, alone)]
+    np.testing.assert_allclose(*worth, rtol=1e-12)
+
+
 def test_combiners_survive_json():
     combiners = fit_market_combiners(small_market(), 0, labels_per_item=1, abstain=True)
     again = Combiners.from_dict(json.loads(json.dumps(combiners.to_dict())))

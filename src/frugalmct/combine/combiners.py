@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from frugalmct.combine.union import Union, checked_scores
-from frugalmct.combine.weight_threshold import GRID, check_labels_per_item, check_share, combine, search
+from frugalmct.combine.weight_threshold import (
+    GRID,
+    WeightThreshold,
+    check_labels_per_item,
+    check_share,
+    combine,
+    search,
+)
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import metric_from_counts
 from frugalmct.sparse import set_sizes
@@ -75,6 +82,10 @@ class Combiners:
             columns.append(metric_from_counts(metric, shared, true_sizes, predicted))
         return np.column_stack(columns)
 
+    def seen_from(self, service: int) -> WeightThreshold:
+        """The combiner with a service, were that one the base."""
+        return WeightThreshold(round(1 - float(self.weight[service]), 12), float(self.threshold[service]))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
@@ -118,15 +129,23 @@ def fit_combiners(
     *,
     labels_per_item: int | None = None,
     abstain: bool = False,
+    known: Mapping[int, Combiners] | None = None,
 ) -> Combiners:
     """The best (w, θ) of the base with each service; with itself only θ is searched.
 
-    truth, scores: (items, labels), the latter one matrix per service.
+    truth, scores: (items, labels), the latter one matrix per service. known: what was found for other
+    bases: who of two was asked first makes no difference to what both said.
     """
     if not 0 <= base < len(scores):
         raise FrugalError(f"fit_combiners: base {base} is not one of the {len(scores)} services.")
     options: dict[str, Any] = {"labels_per_item": labels_per_item, "abstain": abstain}
-    found = [search(truth, scores[base], addon_scores, metric, grid, **options) for addon_scores in scores]
+    known = known or {}
+    found = [
+        known[service].seen_from(base)
+        if service in known
+        else search(truth, scores[base], addon_scores, metric, grid, **options)
+        for service, addon_scores in enumerate(scores)
+    ]
     return Combiners(
         base=base,
         weight=np.array([pair.weight for pair in found]),

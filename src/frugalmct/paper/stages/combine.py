@@ -25,7 +25,10 @@ class Combination:
     def fit(cls, market: Market, parts: Split, base: str, learning: Learning) -> "Combination":
         """Searched for on all training items, for the base of that name or for each when it is `auto`."""
         train = market.subset(parts.whole_train)
-        return cls({b: learning.combiners(train, b) for b in bases_to_try(market, base)})
+        found: dict[int, Combiners] = {}
+        for tried in bases_to_try(market, base):
+            found[tried] = learning.combiners(train, tried, found)
+        return cls(found)
 
     def save(self, path: str | Path) -> None:
         combiners = {str(base): found.to_dict() for base, found in self.combiners.items()}

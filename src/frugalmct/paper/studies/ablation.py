@@ -137,12 +137,16 @@ class Trial:
 
     def models(self, learning: Learning) -> dict[int, AccuracyModel]:
         """By base."""
-        combiners = {base: self.once(self.combiners, base, learning.abstain) for base in self.bases}
+        combiners = self.once(self.combiners, learning.abstain)
         return {base: AccuracyModel.fit(self.train, base, learning, own) for base, own in combiners.items()}
 
-    def combiners(self, base: int, abstain: bool) -> Combiners:
-        """(w, θ), which depends on nothing else that is varied."""
-        return replace(self.learning, abstain=abstain).combiners(self.train, base)
+    def combiners(self, abstain: bool) -> dict[int, Combiners]:
+        """(w, θ) of each base, which depends on nothing else that is varied."""
+        learning = replace(self.learning, abstain=abstain)
+        found: dict[int, Combiners] = {}
+        for base in self.bases:
+            found[base] = learning.combiners(self.train, base, found)
+        return found
 
     def by_paper(self, models: Mapping[int, AccuracyModel], in_sample: bool = False) -> Reached:
         """One add-on by (w, θ), the base tried on held-out items; in_sample: where p̂ comes from."""
