@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.cascade import STEPS, State, joined
-from frugalmct.combine.learned import COMBINER, LearnedCombiner
+from frugalmct.combine.learned import COMBINER, ENOUGH_TO_TELL, LearnedCombiner
 from frugalmct.combine.validation import fold_choices
 from frugalmct.features import FeatureMap, Matrix
 from frugalmct.market import LabelMarket
 from frugalmct.metrics import set_metric
 from frugalmct.mixing import CascadePlan, bases_of
 from frugalmct.model import AccuracyModel, Learning
-from frugalmct.planning import Planner
+from frugalmct.planning import Planner, surely_better
 from frugalmct.plans import DELTA, make_plans
 from frugalmct.predict import make_predictor
 from frugalmct.predict.random_forest import RandomForest
@@ -30,6 +30,8 @@ from frugalmct.training import Given, Learnt, Training, Trials, fold_numbers, fo
 # Forests, prices and the second step learn no more from more items, and no more are judged out of fold;
 # combiners learn from all.
 ENOUGH_ITEMS = 6_000
+# Nor from more labels, of all services together: of a page of text each item tells as much as many photos.
+ENOUGH_LABELS = 1_200_000
 # The states after an add-on are many, and each is come to by some of the items: smaller forests keep the file
 # below 5 MB whichever bases are in use.
 SECOND_TREES = 50
@@ -45,9 +47,9 @@ class Learner:
     def __init__(self, market: LabelMarket, learning: Learning, combiner: str = COMBINER) -> None:
         self.market, self.learning, self.combiner = market, learning, combiner
         self.rows = np.arange(len(market))
-        if len(market) > ENOUGH_ITEMS:
+        if len(market) > (enough := _enough_items(market)):
             drawn = generator(learning.seed, market.name, "plus items").permutation(len(market))
-            self.rows = np.sort(drawn[:ENOUGH_ITEMS])
+            self.rows = np.sort(drawn[:enough])
         self.part = market if len(self.rows) == len(market) else market.subset(self.rows)
         features = FeatureMap.of(self.part.evidence(0), market.task, learning.features, learning.summary)
         self.features = StateFeatures(features, len(market.labels))
@@ -97,12 +99,23 @@ class Learner:
             assert learned.fold is not None and learned.out_of_fold is not None  # it has just been fitted
             fold, accuracy = learned.fold, learned.out_of_fold
             self.combiners[state] = replace(learned, fold=None, out_of_fold=None, likely=None)
-        if len(state) < 3:
+        if len(state) < 3 and (accuracy is None or self._paper_may_win(state, fold, accuracy)):
             simple = _paper_accuracy(self.part, state, fold, self.learning)
             if accuracy is None or simple.mean() >= accuracy.mean():
                 self.combiners[state], accuracy = paper_combiner(self.market, state, self.learning), simple
         assert accuracy is not None  # three answers are combined by the learned combiner alone
         self.accuracy[state] = accuracy
+
+    def _paper_may_win(self, state: State, fold: NDArray[np.int64], accuracy: NDArray[np.float64]) -> bool:
+        """Whether the paper's combiner is as good, or nearly, on some of the items: far behind there, it need
+        not be tried on all."""
+        labels = sum(self.part.scores[service].nnz for service in state)
+        step = -(-labels // ENOUGH_TO_TELL)
+        if step < 2:
+            return True
+        rows = np.arange(0, len(self.part), step)
+        simple = _paper_accuracy(self.part.subset(rows), state, fold[rows], self.learning)
+        return not surely_better(accuracy[rows], simple)
 
     def _learned(self, state: State) -> LearnedCombiner:
         """Of all items; three answers, which few items come to have, of no more than are judged."""
@@ -192,6 +205,12 @@ def plan_all(
         planner = Planner(learner.training(steps), trials, deltas)
     given = {base: Given.of(learner.market, base) for base in in_use}
     return replace(planner.training, given=given), planner.plans(budgets, in_use)
+
+
+def _enough_items(market: LabelMarket) -> int:
+    """How many items forests and prices learn from at most."""
+    labels = sum(answers.nnz for answers in market.scores)
+    return min(ENOUGH_ITEMS, max(len(market) * ENOUGH_LABELS // max(labels, 1), 1))
 
 
 def _paper_bases(

@@ -314,6 +314,13 @@ def test_with_many_services_few_states_are_learnt(markets, monkeypatch):
     assert strategy.evaluate(markets[1], 16.0).cost <= 16 * (1 + 1e-12)
 
 
+def test_of_items_with_many_labels_fewer_are_learnt_from(markets, monkeypatch):
+    given = sum(answers.nnz for answers in markets[0].scores)
+    monkeypatch.setattr(plus_training, "ENOUGH_LABELS", given // 2)
+    learner = plus_training.Learner(markets[0], FAST)
+    assert len(learner.rows) == len(learner.part) == len(markets[0]) // 2
+
+
 def test_what_is_no_choice_is_never_chosen():
     wide = StateModel((1, 3), (1, 2), None, 4).wide(np.array([[0.1, 0.5]]))
     assert wide.tolist() == [[NEVER, 0.1, 0.5, 0.1]]

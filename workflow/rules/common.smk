@@ -222,7 +222,7 @@ def swept_tables(wildcards):
 # ---- studies
 
 # Seconds for each solver and budget of the cross-check.
-AGREEMENT_SECONDS = 5
+AGREEMENT_SECONDS = 2
 
 CASE = {SETTINGS["case_study"]["dataset"]: SETTINGS["case_study"]["budget"]}
 COMPARED = SETTINGS["predictor_study"]["predictors"]

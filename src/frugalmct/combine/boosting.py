@@ -15,9 +15,9 @@ from threadpoolctl import ThreadpoolController
 
 from frugalmct.errors import FrugalError
 
-ROUNDS = 30
+ROUNDS = 20
 DEPTH = 4
-LEARNING_RATE = 0.2
+LEARNING_RATE = 0.3
 LEAST_IN_LEAF = 20
 SHRINKAGE = 1.0
 BINS = 63

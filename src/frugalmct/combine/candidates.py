@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from frugalmct.combine.union import checked_scores
 from frugalmct.errors import FrugalError
-from frugalmct.sparse import merged, row_numbers, set_sizes, shared_entries
+from frugalmct.sparse import merged, row_numbers, set_sizes, shared_entries, take_rows
 
 # Who gave a label is one bit a service.
 MAX_SERVICES = 16
@@ -84,6 +84,22 @@ class Candidates:
     def givers(self) -> NDArray[np.int64]:
         """Who gave each candidate, as one number."""
         return self.given @ (1 << np.arange(self.given.shape[1]))
+
+    def every(self, step: int) -> tuple["Candidates", NDArray[np.bool_]]:
+        """Those of every so manieth item, and which of these candidates they are."""
+        some = self.rows % step == 0
+        entries = take_rows(self.entries, np.arange(0, self.items, step))
+        return (
+            Candidates(
+                entries,
+                row_numbers(entries),
+                self.labels[some],
+                self.given[some],
+                self.scores[some],
+                self.sizes[::step],
+            ),
+            some,
+        )
 
     def members(self, truth: csr_matrix) -> NDArray[np.bool_]:
         """Which candidates are true."""

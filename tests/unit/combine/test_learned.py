@@ -223,6 +223,26 @@ def test_some_items_are_judged_as_among_all(monkeypatch):
     assert some.out_of_fold.mean() == pytest.approx(every.out_of_fold.mean(), abs=0.03)
 
 
+def test_every_third_item_alone_has_the_candidates_it_has_among_all():
+    truth, answers = made_up(100)
+    whole = Candidates.of(answers)
+    part, some = whole.every(3)
+    alone = Candidates.of([answer[::3] for answer in answers])
+    for name in ("rows", "labels", "given", "scores", "sizes", "starts", "places"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(alone, name))
+    np.testing.assert_array_equal(part.members(truth[::3]), whole.members(truth)[some])
+    np.testing.assert_array_equal(part.columns(), alone.columns())
+
+
+def test_the_rule_is_found_on_some_items_and_measured_on_all(monkeypatch):
+    truth, answers = made_up(600)
+    on_all = LearnedCombiner.fit(truth, answers)
+    monkeypatch.setattr(learned, "ENOUGH_TO_TELL", 500)
+    on_some = LearnedCombiner.fit(truth, answers)
+    assert len(on_some.out_of_fold) == 600
+    assert on_some.out_of_fold.mean() == pytest.approx(on_all.out_of_fold.mean(), abs=0.02)
+
+
 def test_a_large_vocabulary_needs_no_dense_arrays():
     items, labels = 2_000, 1_000_000
     draw = np.random.default_rng(0)

@@ -52,9 +52,7 @@ def test_out_of_bag_estimates_are_the_mean_of_the_trees_that_did_not_see_the_ite
     estimates = grown.out_of_bag()
     for item in range(60):
         unseen = [
-            tree
-            for tree, sample in zip(grown.trees, grown.seen, strict=True)
-            if item not in sample.tolist()
+            tree for tree, sample in zip(grown.trees, grown.seen, strict=True) if item not in sample.tolist()
         ]
         row = features[[item]].astype(np.float32)
         votes = [tree.predict(row)[0].ravel() for tree in unseen] or [accuracy.mean(axis=0)]
