@@ -37,6 +37,8 @@ rule route_plus:
         "results/logs/route_plus/{dataset}/{repetition}.log",
     benchmark:
         "results/benchmarks/route_plus/{dataset}/{repetition}.tsv"
+    # The longest job of a repetition goes first: in the end short ones then fill the cores.
+    priority: 10
     conda:
         "../../envs/core.yaml"
     params:
@@ -83,6 +85,7 @@ rule route_per_call:
         "results/logs/route_per_call/{dataset}/{repetition}.log",
     benchmark:
         "results/benchmarks/route_per_call/{dataset}/{repetition}.tsv"
+    priority: 10
     conda:
         "../../envs/core.yaml"
     params:

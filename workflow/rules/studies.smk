@@ -14,6 +14,8 @@ for study in STUDIES:
             f"results/logs/study_{study}/{{dataset}}/{{repetition}}.log",
         benchmark:
             f"results/benchmarks/study_{study}/{{dataset}}/{{repetition}}.tsv"
+        # Long jobs first, as in select.smk.
+        priority: 10
         conda:
             "../../envs/core.yaml"
         threads: threads_of(*study_predictors(study))

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from frugalmct.errors import FrugalError
 
@@ -74,6 +73,8 @@ def _students(values: NDArray[np.float64], overlap: float) -> Interval:
     mean = float(values.mean().round(12)) + 0.0
     if values.size == 1:
         return Interval(mean, np.nan, np.nan)
+    from scipy.special import stdtrit
+
     spread = float(values.std(ddof=1).round(12)) * np.sqrt(1 / values.size + overlap)
     half = float(stdtrit(values.size - 1, (1 + CONFIDENCE) / 2)) * spread
     return Interval(mean, mean - half, mean + half)

@@ -1,25 +1,29 @@
-"""What all figures share: style, writing, the stamp on the kind of data, the gap where there is nothing."""
+"""What all figures share: style, writing, the stamp on the kind of data, the gap where there is nothing.
+
+matplotlib is loaded when something is drawn: much of the workflow reads what exhibits are and draws nothing.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib import font_manager
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from frugalmct.errors import listed
 from frugalmct.files import replacing
 from frugalmct.paper.columns import EACH_ITS_UNIT, USUAL_UNIT
 from frugalmct.paper.looks import Look
 from frugalmct.paper.names import MADE_BY, PER_CALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
@@ -75,20 +79,33 @@ def save_figure(figure: Figure, paths: Iterable[str | Path]) -> None:
 
 
 def write_figure(figure: Figure, target: Path | BinaryIO, kind: str) -> None:
+    import matplotlib as mpl
+
     with mpl.rc_context(STYLE):
         figure.savefig(target, format=kind, metadata=METADATA.get(kind))
 
 
 @contextmanager
 def styled() -> Iterator[None]:
+    import matplotlib as mpl
+
     with mpl.rc_context(STYLE | {"font.family": _font_families()}):
         yield
 
 
 def _font_families() -> list[str]:
     """The font that is always there, and after it those installed that know other scripts."""
+    from matplotlib import font_manager
+
     installed = set(font_manager.get_font_names())
     return ["DejaVu Sans", *(name for name in WIDE_FONTS if name in installed)]
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty one, in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height))
 
 
 def stamp(figure: Figure, words: str | None) -> None:
@@ -99,7 +116,7 @@ def stamp(figure: Figure, words: str | None) -> None:
         )
 
 
-Plot = Callable[..., Figure]
+Plot = Callable[..., "Figure"]
 
 
 def cost_label(dataset: str, units: Mapping[str, str] | None) -> str:
@@ -153,7 +170,7 @@ def reason_of(table: pd.DataFrame) -> str:
 def gap_figure(title: str, reason: str) -> Figure:
     """A picture of nothing: a reader must see that something is missing here, and why."""
     with styled():
-        figure = Figure(figsize=(6, 1.6))
+        figure = new_figure(6, 1.6)
         axis = figure.subplots()
         axis.set_axis_off()
         axis.set_title(title)
@@ -209,6 +226,8 @@ def legend_below(figure: Figure, axes: Iterable[Axes], columns: int = 4) -> None
 
 def plain_log(axis: Axis) -> None:
     """A logarithmic scale with numbers as people write them; ticks between the powers where these are few."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     if axis is axis.axes.xaxis:
         axis.axes.set_xscale("log")
     else:

@@ -1,19 +1,23 @@
 """What each part of plus is worth: added to the paper's method one after the other, and left out of plus."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.errors import listed
 from frugalmct.paper.columns import ACCURACY, BUDGET, COST, DATA, DATASET, REPETITIONS, Column, with_bounds
 from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.intervals import interval, paired_difference
-from frugalmct.paper.plotting import INK, picture, short, title_of
+from frugalmct.paper.plotting import INK, new_figure, picture, short, title_of
 from frugalmct.paper.wording import points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "What each part of plus is worth"
 SECTION = "beyond"
@@ -145,7 +149,7 @@ def plot(table: pd.DataFrame) -> Figure:
     grids = grids or {ADDED: _grid(table.assign(kind=ADDED), ADDED)}
     reach = max(float(np.nanmax(np.abs(grid.to_numpy()))) for grid in grids.values()) or 1.0
     names = next(iter(grids.values())).index
-    figure = Figure(figsize=(8.6, 1.9 + 0.3 * len(names)))
+    figure = new_figure(8.6, 1.9 + 0.3 * len(names))
     axes = figure.subplots(1, len(grids), sharey=True, squeeze=False)[0]
     for axis, (kind, grid) in zip(axes, grids.items(), strict=True):
         _panel(axis, grid, reach)

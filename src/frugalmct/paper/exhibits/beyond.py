@@ -1,11 +1,12 @@
 """Gains at equal cost, areas under the curve, losses by cause, and use of the budget."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from frugalmct.errors import listed
 from frugalmct.paper.columns import DATASET, MONEY, REASON, REPETITIONS, TASK, Column, with_bounds
@@ -14,8 +15,11 @@ from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import name_of
 from frugalmct.paper.names import DAP, FRUGALML, IDEAL, OFFLINE, ONLINE, ORACLE, PLUS, RANDOM_MIX
-from frugalmct.paper.plotting import INK, legend_below, picture, short, title_of
+from frugalmct.paper.plotting import INK, legend_below, new_figure, picture, short, title_of
 from frugalmct.paper.wording import points, without_columns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Gains, areas, losses by cause, use of the budget"
 SECTION = "beyond"
@@ -176,7 +180,7 @@ NARROWEST_LABELLED = 0.045
 def plot(table: pd.DataFrame) -> Figure:
     """One bar per dataset: losses side by side, gains (a lucky draw can make one) to the left of zero."""
     places = np.arange(len(table))
-    figure = Figure(figsize=(7.6, 1.5 + 0.36 * len(table)))
+    figure = new_figure(7.6, 1.5 + 0.36 * len(table))
     axis = figure.subplots()
     losses = 100 * table[list(CAUSES)].to_numpy(dtype=float)
     right, left = np.zeros(len(table)), np.zeros(len(table))

@@ -1,12 +1,12 @@
 """A learnt strategy from close by: whom it calls, what its dual price does, and how it compares."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.errors import listed
 from frugalmct.paper.columns import ACCURACY, BUDGET, COST, DATA, DATASET, REPETITION, Column
@@ -14,8 +14,22 @@ from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.exhibits.solver_runtime import draw_runtimes
 from frugalmct.paper.looks import look_of, name_of
 from frugalmct.paper.names import FRUGALMCT, ONLINE
-from frugalmct.paper.plotting import INK, PAPER_COLOR, cost_label, hollow, marks, picture, short, title_of
+from frugalmct.paper.plotting import (
+    INK,
+    PAPER_COLOR,
+    cost_label,
+    hollow,
+    marks,
+    new_figure,
+    picture,
+    short,
+    title_of,
+)
 from frugalmct.paper.wording import percent, without_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Case study"
 SECTION = "paper"
@@ -81,7 +95,7 @@ def plot_each(
 ) -> Figure:
     """The panels of the paper's figure; what the table lacks stays an empty panel that says so."""
     dataset = table["dataset"].iloc[0]
-    figure = Figure(figsize=(9.4, 6.2))
+    figure = new_figure(9.4, 6.2)
     grid = figure.add_gridspec(2, 6)
     shares, accuracy, cost = (figure.add_subplot(grid[0, 2 * n : 2 * n + 2]) for n in range(3))
     compared, runtime = (figure.add_subplot(grid[1, 3 * n : 3 * n + 3]) for n in range(2))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,11 @@ from frugalmct.paper.curves import DatasetResults, datasets_of, joined_reasons, 
 from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.names import ONLINE, PER_CALL, PLUS
-from frugalmct.paper.stages.estimate import RepetitionEstimates
 from frugalmct.paper.wording import without_columns
 from frugalmct.select import Frontier
+
+if TYPE_CHECKING:
+    from frugalmct.paper.stages.estimate import RepetitionEstimates
 
 TITLE = "The cheapest budget for a target accuracy"
 SECTION = "beyond"
@@ -53,7 +55,7 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     return cheapest_budgets(inputs.table("tradeoff"), foresight, settings["datasets"])
 
 
-def foreseen_budget(estimates: RepetitionEstimates) -> Callable[[float], float]:
+def foreseen_budget(estimates: "RepetitionEstimates") -> Callable[[float], float]:
     """Target accuracy -> the budget it takes by the training estimates, with the cheapest of the bases."""
     return partial(_cheapest_budget, [own.train.frontier for own in estimates.by_base.values()])
 

@@ -1,12 +1,12 @@
 """What it costs to be as accurate as the best single service, beside the paper."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import (
     DATASET,
@@ -39,6 +39,7 @@ from frugalmct.paper.plotting import (
     PAPER_COLOR,
     common_cost_label,
     legend_below,
+    new_figure,
     picture,
     plain_log,
     short,
@@ -46,6 +47,10 @@ from frugalmct.paper.plotting import (
 )
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.wording import counted, percent, without_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Cost savings at the best service's accuracy"
 SECTION = "paper"
@@ -210,7 +215,7 @@ def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
     """Costs on the left, logarithmic since they span four powers of ten; the share saved on the right."""
     plus, table = of_method(table, PLUS), of_method(table).reset_index(drop=True)
     plus = plus.set_index("dataset").reindex(table["dataset"])
-    figure = Figure(figsize=(8.2, 1.5 + 0.42 * len(table)))
+    figure = new_figure(8.2, 1.5 + 0.42 * len(table))
     costs, shares = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
     places = np.arange(len(table))
     _costs(costs, table, plus, places)

@@ -1,11 +1,12 @@
 """FrugalMCT beside votes over all services: accuracy, and what it costs."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import (
     ACCURACY,
@@ -42,6 +43,7 @@ from frugalmct.paper.plotting import (
     hollow,
     legend_below,
     marks,
+    new_figure,
     picture,
     plain_log,
     short,
@@ -49,6 +51,9 @@ from frugalmct.paper.plotting import (
 )
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.wording import without_columns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Comparison with ensembles"
 SECTION = "paper"
@@ -160,7 +165,7 @@ def plot(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Figure:
     """What the paper compares: accuracy on the left (the paper's hollow), cost on the right."""
     table = table[~table["method"].isin(FAIR)]
     datasets, methods = list(table["dataset"].unique()), in_order(table["method"].astype(str))
-    figure = Figure(figsize=(8.2, 1.5 + 0.52 * len(datasets)))
+    figure = new_figure(8.2, 1.5 + 0.52 * len(datasets))
     accuracy, cost = axes = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
     offsets = np.linspace(-0.3, 0.3, len(methods)) if len(methods) > 1 else [0.0]
     for method, offset in zip(methods, offsets, strict=True):

@@ -1,21 +1,24 @@
 """How often each label occurs."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from frugalmct.market import LabelMarket
 from frugalmct.paper.columns import DATA, DATASET, Column
 from frugalmct.paper.exhibit import Inputs
-from frugalmct.paper.plotting import picture, short, title_of
+from frugalmct.paper.plotting import new_figure, picture, short, title_of
 from frugalmct.paper.printed import printed_of, shows_labels
 from frugalmct.paper.tables import stacked
 from frugalmct.paper.wording import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Label distribution"
 SECTION = "paper"
@@ -85,6 +88,8 @@ LABELS_PER_COLUMN = 40
 @picture(TITLE, "dataset", "label", "share")
 def plot_each(rows: pd.DataFrame) -> Figure:
     """Share of a dataset's items that have each label, most frequent first."""
+    from matplotlib.ticker import MaxNLocator
+
     dataset = rows["dataset"].iloc[0]
     shown = rows.head(LABELS_SHOWN)
     starts = range(0, len(shown), LABELS_PER_COLUMN)
@@ -93,7 +98,7 @@ def plot_each(rows: pd.DataFrame) -> Figure:
     most = shown["share"].iloc[0]
     widths = [max(part["share"].iloc[0] / most, 0.5) for part in columns]
     widest = 112 * most
-    figure = Figure(figsize=(5.4 * sum(widths), 1.2 + 0.165 * len(columns[0])))
+    figure = new_figure(5.4 * sum(widths), 1.2 + 0.165 * len(columns[0]))
     axes = figure.subplots(1, len(columns), squeeze=False, width_ratios=widths)[0]
     for axis, part, width in zip(axes, columns, widths, strict=True):
         _label_bars(axis, part)

@@ -1,20 +1,24 @@
 """Precision and recall of every label, method by method."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 
 from frugalmct.errors import listed
 from frugalmct.paper.columns import BUDGET, DATA, DATASET, METHOD, Column
 from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.looks import in_order, look_of, name_of
 from frugalmct.paper.names import FRUGALMCT, ONLINE, SINGLE
-from frugalmct.paper.plotting import picture, short, title_of
+from frugalmct.paper.plotting import new_figure, picture, short, title_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 TITLE = "Precision and recall by label"
 SECTION = "paper"
@@ -81,7 +85,7 @@ def plot_each(rows: pd.DataFrame) -> Figure:
     dataset = rows["dataset"].iloc[0]
     labels = _most_frequent(rows)
     methods = in_order(rows["method"].astype(str))[::-1]
-    figure = Figure(figsize=(2.4 + 2 * 0.36 * len(methods) + 0.6, 1.9 + 0.135 * len(labels)))
+    figure = new_figure(2.4 + 2 * 0.36 * len(methods) + 0.6, 1.9 + 0.135 * len(labels))
     axes = figure.subplots(1, 2, sharey=True)
     for axis, measure in zip(axes, ("precision", "recall"), strict=True):
         image = _heatmap(axis, rows, measure, labels, methods)

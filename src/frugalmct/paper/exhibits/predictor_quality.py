@@ -1,24 +1,28 @@
 """How good the estimates of accuracy are, beside the paper's."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import BASE, DATASET, REPETITION, Column
 from frugalmct.paper.exhibit import CALLS, LABELS, Cell, Inputs
 from frugalmct.paper.intervals import with_intervals
 from frugalmct.paper.looks import look_of, predictor_name
 from frugalmct.paper.names import DAP, DUMMY, ONLINE
-from frugalmct.paper.plotting import INK, hollow, legend_below, marks, picture, short, title_of
+from frugalmct.paper.plotting import INK, hollow, legend_below, marks, new_figure, picture, short, title_of
 from frugalmct.paper.printed import printed_of
-from frugalmct.paper.stages.call_estimates import RepetitionCalls
-from frugalmct.paper.stages.estimate import RepetitionEstimates
-from frugalmct.percall.fitting import PREDICTOR
 from frugalmct.plans import Plan
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from frugalmct.paper.stages.call_estimates import RepetitionCalls
+    from frugalmct.paper.stages.estimate import RepetitionEstimates
 
 TITLE = "Quality of the accuracy predictors"
 SECTION = "paper"
@@ -80,6 +84,8 @@ def quality_rows(
 
 def call_rows(cell: Cell, calls: RepetitionCalls) -> Iterator[dict[str, Any]]:
     """The same for all who are asked first at some budget."""
+    from frugalmct.percall.fitting import PREDICTOR
+
     dataset, repetition = cell
     for first, own in calls.by_first.items():
         for name, test in ((PREDICTOR, own.test), (DUMMY, own.dummy().test)):
@@ -119,7 +125,7 @@ MEASURES = {"rmse": "RMSE (lower is better)", "pcc": "correlation (higher is bet
 def plot(table: pd.DataFrame) -> Figure:
     """One panel per measure; ours filled, the paper's hollow."""
     datasets = list(table["dataset"].unique())
-    figure = Figure(figsize=(8.2, 1.4 + 0.34 * len(datasets)))
+    figure = new_figure(8.2, 1.4 + 0.34 * len(datasets))
     axes = figure.subplots(1, len(MEASURES), sharey=True)
     for axis, (measure, label) in zip(axes, MEASURES.items(), strict=True):
         for predictor in table["predictor"].unique():

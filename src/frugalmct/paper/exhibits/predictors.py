@@ -1,12 +1,12 @@
 """What routing with each predictor gains over the first one, at three budgets."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import (
     ACCURACY,
@@ -30,10 +30,15 @@ from frugalmct.paper.plotting import (
     grid_shape,
     legend_below,
     marks,
+    new_figure,
     panels,
     picture,
     title_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Routing with other predictors"
 SECTION = "beyond"
@@ -149,7 +154,7 @@ def plot(table: pd.DataFrame) -> Figure:
     reference, *others = (str(name) for name in table["predictor"].unique())
     datasets = list(table["dataset"].unique())
     rows, columns = grid_shape(len(datasets))
-    figure = Figure(figsize=(max(2.9 * columns, 5.4), 0.7 + rows * (1 + 0.42 * max(len(others), 1))))
+    figure = new_figure(max(2.9 * columns, 5.4), 0.7 + rows * (1 + 0.42 * max(len(others), 1)))
     axes = panels(figure, len(datasets), sharey=True)
     for axis, dataset in zip(axes, datasets, strict=True):
         _panel(axis, table[table["dataset"] == dataset], others)

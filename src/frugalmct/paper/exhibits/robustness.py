@@ -1,19 +1,31 @@
 """What online selection loses against offline as items, δ, order, mix, prices, metric and costs change."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import BASE, BUDGET, COST, DATA, DATASET, METHOD, Column, with_bounds
 from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.looks import OTHER_COLORS, look_of
 from frugalmct.paper.names import OFFLINE, ONLINE, PER_CALL
-from frugalmct.paper.plotting import PAPER_COLOR, legend_below, picture, plain_log, short, title_of
+from frugalmct.paper.plotting import (
+    PAPER_COLOR,
+    legend_below,
+    new_figure,
+    picture,
+    plain_log,
+    short,
+    title_of,
+)
 from frugalmct.paper.wording import percent, without_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Robustness of online selection"
 SECTION = "beyond"
@@ -183,7 +195,7 @@ def plot_each(table: pd.DataFrame) -> Figure:
     """One panel per part that there is."""
     parts = [part for part in PARTS if (table["part"] == part).any()]
     lines = (len(parts) + 1) // 2
-    figure = Figure(figsize=(9, 0.5 + 3 * lines))
+    figure = new_figure(9, 0.5 + 3 * lines)
     grid = figure.subplots(lines, 2, squeeze=False).ravel()
     axes = dict(zip(parts, grid, strict=False))
     for axis in grid[len(parts) :]:

@@ -1,12 +1,12 @@
 """Routing of calls by the measures of its field: saving, gain, area under the frontier, gap to the oracle."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import DATASET, METHOD, MONEY, REASON, REPETITIONS, Column, with_bounds
 from frugalmct.paper.curves import (
@@ -20,8 +20,12 @@ from frugalmct.paper.exhibit import CALLS, Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import look_of, name_of
 from frugalmct.paper.names import CLUSTERS, NEAREST, ORACLE, PER_CALL, RANDOM_MIX, THRESHOLD
-from frugalmct.paper.plotting import INK, picture, title_of
+from frugalmct.paper.plotting import INK, new_figure, picture, title_of
 from frugalmct.paper.wording import percent, points, without_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Routing of calls, beside other routers"
 SECTION = "own"
@@ -131,7 +135,7 @@ DRAWN = {"saving": "saving (%)", "gain": "gain (points)", "gap_to_oracle": "gap 
 def plot(table: pd.DataFrame) -> Figure:
     """One row of panels per dataset, one panel per measure, one mark per method."""
     groups = list(table[table["method"] != ORACLE].groupby("dataset", sort=False))
-    figure = Figure(figsize=(8.2, 1.0 + 1.7 * len(groups)))
+    figure = new_figure(8.2, 1.0 + 1.7 * len(groups))
     axes = figure.subplots(len(groups), len(DRAWN), squeeze=False, sharey="row")
     for line, (dataset, rows) in zip(axes, groups, strict=True):
         for axis, measure in zip(line, DRAWN, strict=True):

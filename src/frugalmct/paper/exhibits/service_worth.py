@@ -1,13 +1,13 @@
 """What each service is worth: accuracy and saving when it is left out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.errors import listed
 from frugalmct.estimates import Estimates
@@ -17,11 +17,16 @@ from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import interval
 from frugalmct.paper.looks import look_of
 from frugalmct.paper.names import ONLINE, PER_CALL, WITHOUT
-from frugalmct.paper.plotting import INK, picture, short, title_of
+from frugalmct.paper.plotting import INK, new_figure, picture, short, title_of
 from frugalmct.paper.printed import printed_of
-from frugalmct.paper.stages.estimate import RepetitionEstimates
 from frugalmct.paper.wording import points, without_columns
 from frugalmct.plans import DELTA
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from frugalmct.paper.stages.estimate import RepetitionEstimates
 
 TITLE = "What each service is worth"
 SECTION = "own"
@@ -193,7 +198,7 @@ def plot(table: pd.DataFrame) -> Figure:
     """Bars of what is lost without each service, one panel per dataset."""
     panels = list(table.groupby("dataset", sort=False))
     heights = [len(rows) + 1.5 for _, rows in panels]
-    figure = Figure(figsize=(6.8, 0.8 + 0.36 * sum(heights)))
+    figure = new_figure(6.8, 0.8 + 0.36 * sum(heights))
     axes = figure.subplots(len(panels), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     for axis, (dataset, rows) in zip(axes, panels, strict=True):
         _bars(axis, rows.reset_index(drop=True))

@@ -1,19 +1,22 @@
 """How long solvers of the same selection problem take, and which were stopped before their proof."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
 from frugalmct.errors import listed
 from frugalmct.paper.columns import BUDGET, COST, DATA, DATASET, STATUS, Column
 from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
-from frugalmct.paper.plotting import INK, legend_below, picture, plain_log, title_of
+from frugalmct.paper.plotting import INK, legend_below, new_figure, picture, plain_log, title_of
 from frugalmct.paper.wording import without_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Time to choose"
 SECTION = "solvers"
@@ -93,7 +96,7 @@ FASTEST_SHOWN = 1e-4
 @picture(HEADLINE, "solver", "items", "seconds")
 def plot_each(table: pd.DataFrame) -> Figure:
     """Both scales logarithmic; a run that was stopped is hollow, with its gap beside it."""
-    figure = Figure(figsize=(7.6, 4.9))
+    figure = new_figure(7.6, 4.9)
     axis = figure.subplots()
     draw_runtimes(axis, table)
     where = ", ".join(map(str, table["dataset"].unique())) if "dataset" in table else ""
@@ -131,7 +134,7 @@ def draw_runtimes(axis: Axes, table: pd.DataFrame, gaps: bool = True) -> None:
     plain_log(axis.yaxis)
     sizes = sorted(table["items"].unique())
     axis.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
-    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.minorticks_off()
     axis.margins(x=0.08, y=0.1)
     axis.set_xlabel("items")
     axis.set_ylabel("seconds")

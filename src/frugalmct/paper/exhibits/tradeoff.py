@@ -1,13 +1,13 @@
 """Accuracy against cost: what each method gives for the money."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import ACCURACY, BASE, BUDGET, COST, DATASET, METHOD, REPETITION, STATUS, Column
 from frugalmct.paper.curves import mean_by_budget
@@ -40,14 +40,19 @@ from frugalmct.paper.plotting import (
     has_call_costs,
     legend_below,
     means_of,
+    new_figure,
     panels,
     picture,
     plain_log,
     short,
     title_of,
-)  # fmt: skip
+)
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.wording import points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Accuracy and cost trade-offs"
 SECTION = "paper"
@@ -147,7 +152,7 @@ def _grid(table: pd.DataFrame, units: Mapping[str, str] | None) -> Figure:
     if len(datasets) == 1:
         return _large(table, units)
     rows, columns = grid_shape(len(datasets))
-    figure = Figure(figsize=(3.15 * columns + 0.3, 2.55 * rows + 0.9))
+    figure = new_figure(3.15 * columns + 0.3, 2.55 * rows + 0.9)
     axes = panels(figure, len(datasets))
     for axis, dataset in zip(axes, datasets, strict=True):
         _panel(axis, table[table["dataset"] == dataset], small=True)
@@ -171,7 +176,7 @@ def plot_each(table: pd.DataFrame, units: Mapping[str, str] | None = None) -> Fi
 
 
 def _large(table: pd.DataFrame, units: Mapping[str, str] | None) -> Figure:
-    figure = Figure(figsize=(6.4, 4.6))
+    figure = new_figure(6.4, 4.6)
     axis = figure.subplots()
     _panel(axis, table, small=False)
     axis.set_xlabel(cost_label(table["dataset"].iloc[0], units))

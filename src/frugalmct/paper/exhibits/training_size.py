@@ -1,20 +1,33 @@
 """Accuracy against the number of items learnt from."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from frugalmct.paper.columns import ACCURACY, BUDGET, COST, DATA, DATASET, REPETITION, Column
 from frugalmct.paper.exhibit import CALLS, LABELS, Inputs
 from frugalmct.paper.intervals import with_intervals
 from frugalmct.paper.looks import look_of
 from frugalmct.paper.names import ONLINE
-from frugalmct.paper.plotting import grid_shape, has_bands, means_of, panels, picture, plain_log, title_of
+from frugalmct.paper.plotting import (
+    grid_shape,
+    has_bands,
+    means_of,
+    new_figure,
+    panels,
+    picture,
+    plain_log,
+    title_of,
+)
 from frugalmct.paper.wording import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TITLE = "Accuracy and training size"
 SECTION = "paper"
@@ -61,7 +74,7 @@ def plot(table: pd.DataFrame) -> Figure:
     """One panel per dataset, at the budget of the paper's figure."""
     datasets = list(table["dataset"].unique())
     rows, columns = grid_shape(len(datasets))
-    figure = Figure(figsize=(max(2.9 * columns, 4.8), 2.5 * rows + 0.5))
+    figure = new_figure(max(2.9 * columns, 4.8), 2.5 * rows + 0.5)
     axes = panels(figure, len(datasets))
     for axis, dataset in zip(axes, datasets, strict=True):
         own = table[table["dataset"] == dataset]

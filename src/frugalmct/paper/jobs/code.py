@@ -7,6 +7,7 @@ Snakemake would look up every one of them several times a second.
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -51,11 +52,17 @@ def _content(file: Path) -> bytes:
 
 
 @cache
-def _parsed(file: Path) -> tuple[tuple[ast.stmt, ...], CodeType]:
-    """A module's statements, at any depth, and the module compiled; without what only type checkers read."""
-    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
-    statements = tuple(_statements(tree))
-    return statements, compile(tree, str(file), "exec", dont_inherit=True, optimize=0)
+def _parsed(root: Path, file: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, ...], frozenset[str]]:
+    """A module's import statements, at any depth, and its strings; without what only type checkers read.
+
+    Strings are read only where one may name a data file: to compile takes as long as to parse.
+    """
+    source = file.read_text(encoding="utf-8")
+    tree = ast.parse(source, str(file))
+    imports = tuple(node for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    if not _data_names(root).search(source):
+        return imports, frozenset()
+    return imports, frozenset(_texts(compile(tree, str(file), "exec", dont_inherit=True, optimize=0)))
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -78,7 +85,7 @@ def _asks_for_type_checking(node: ast.If) -> bool:
 def _modules_of(root: Path, file: Path, package: str) -> tuple[tuple[str, Path], ...]:
     """Modules of the package named in any import statement, also those inside functions, with their files;
     `package` is that of the file."""
-    return tuple(_known(root, _imports(file, package)))
+    return tuple(_known(root, _imports(root, file, package)))
 
 
 def _known(root: Path, modules: Iterator[str]) -> Iterator[tuple[str, Path]]:
@@ -87,8 +94,8 @@ def _known(root: Path, modules: Iterator[str]) -> Iterator[tuple[str, Path]]:
             yield module, file
 
 
-def _imports(file: Path, package: str) -> Iterator[str]:
-    for node in _parsed(file)[0]:
+def _imports(root: Path, file: Path, package: str) -> Iterator[str]:
+    for node in _parsed(root, file)[0]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _with_parents(alias.name)
@@ -123,7 +130,7 @@ def _module_file(root: Path, module: str) -> Path | None:
 def _data_named(root: Path, file: Path) -> tuple[Path, ...]:
     """Files beside the code that a string in it names, in full or by their folder."""
     data = _data(root)
-    named = {text.rstrip("/") for text in _texts(_parsed(file)[1])}
+    named = {text.rstrip("/") for text in _parsed(root, file)[1]}
     return tuple(found for name in named & data.keys() for found in data[name])
 
 
@@ -139,6 +146,12 @@ def _data(root: Path) -> dict[str, tuple[Path, ...]]:
                 name = place.relative_to(root).as_posix()
                 found[name] = (*found.get(name, ()), file)
     return found
+
+
+@cache
+def _data_names(root: Path) -> re.Pattern[str]:
+    """Where source text may name data: as a string, or as the part of one before a slash or a field."""
+    return re.compile(rf"[\"'}}](?:{'|'.join(map(re.escape, _data(root)))})[\"'/{{]")
 
 
 def _texts(constant: object) -> Iterator[str]:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,11 +40,18 @@ def earlier_seconds(benchmarks: Path) -> dict[str, float]:
 def forecast(cores: str, arguments: Sequence[str]) -> Iterator[str]:
     """Of the workflow in this folder, line by line."""
     count = core_count(cores)
-    return in_lines(planned_jobs(["--cores", str(count), *arguments]), earlier_seconds(BENCHMARKS), count)
+    start = time.monotonic()
+    jobs = planned_jobs(["--cores", str(count), *arguments])
+    return in_lines(jobs, earlier_seconds(BENCHMARKS), count, time.monotonic() - start)
 
 
-def in_lines(jobs: Mapping[str, int], before: Mapping[str, float], cores: int) -> Iterator[str]:
-    """The forecast for a person: one line per rule, the longest first, then the sum."""
+def in_lines(
+    jobs: Mapping[str, int], before: Mapping[str, float], cores: int, planning: float = 0
+) -> Iterator[str]:
+    """The forecast for a person: one line per rule, the longest first, then the sum.
+
+    planning: seconds that Snakemake takes before the first job, on one core.
+    """
     if not jobs:
         yield "Nothing to be done: everything is made and up to date."
         return
@@ -52,20 +60,20 @@ def in_lines(jobs: Mapping[str, int], before: Mapping[str, float], cores: int) -
     for rule, number in sorted(jobs.items(), key=lambda planned: -expected.get(planned[0], 0.0)):
         yield _row(rule, width, number, expected.get(rule))
     yield _row("all", width, sum(jobs.values()), sum(expected.values()) if expected else None)
-    yield _expectation(jobs, before, cores)
+    yield _expectation(jobs, before, cores, planning)
 
 
 def _row(rule: str, width: int, number: int, seconds: float | None) -> str:
     return f"  {rule:<{width}}  {number:>4}  {'not known' if seconds is None else _duration(seconds):>11}"
 
 
-def _expectation(jobs: Mapping[str, int], before: Mapping[str, float], cores: int) -> str:
+def _expectation(jobs: Mapping[str, int], before: Mapping[str, float], cores: int, planning: float) -> str:
     known = [rule for rule in jobs if rule in before]
     if not known:
         return f"No expected time: {BENCHMARKS} has no measurement of an earlier run."
     total = sum(jobs[rule] * before[rule] for rule in known)
     # However many the cores, a job has one.
-    expected = max(total / cores, *(before[rule] for rule in known))
+    expected = planning + max(total / cores, *(before[rule] for rule in known))
     unknown = sum(jobs[rule] for rule in jobs if rule not in before)
     besides = f", and {unknown} jobs that were never measured" if unknown else ""
     on = f"{cores} core{'s' if cores > 1 else ''}"

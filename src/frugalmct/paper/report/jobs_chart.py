@@ -1,14 +1,19 @@
 """When each job ran: a lane for every job that ran at the same time, a colour for every long rule."""
 
+from __future__ import annotations
+
 import heapq
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from frugalmct.paper.plotting import legend_below, picture, title_of
+from frugalmct.paper.plotting import legend_below, new_figure, picture, title_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Paul Tol's muted colours and three between: as many rules as a reader can tell apart.
 COLORS = (
@@ -54,7 +59,7 @@ def plot_jobs(jobs: pd.DataFrame) -> Figure:
         place=(jobs["start"] - began) / unit,
     )
     count = int(jobs["lane"].max()) + 1
-    figure = Figure(figsize=(10, min(2.2 + 0.4 * count, 12)))
+    figure = new_figure(10, min(2.2 + 0.4 * count, 12))
     axis = figure.subplots()
     for name, color, rows in _by_rule(jobs):
         label = f"{name}: {rows['seconds'].sum():,.0f} s"

@@ -33,6 +33,11 @@ def test_the_sum_is_shared_by_the_cores_the_longest_first(benchmarks):
     assert expected == "Expected: 10 min 02 s on 2 cores, by what the jobs of each rule took before."
 
 
+def test_planning_takes_its_time_before_the_first_job_however_many_cores():
+    *_, words = in_lines({"a_b": 4}, {"a_b": 10.0}, 4, planning=7)
+    assert words.startswith("Expected: 17 s on 4 cores")
+
+
 def test_no_number_of_cores_makes_a_run_shorter_than_its_longest_job():
     assert "Expected: 1 h 00 min on 64 cores" in list(in_lines({"a_b": 2}, {"a_b": 3600.0}, 64))[-1]
 
