@@ -39,7 +39,7 @@ def turns(columns: Sequence[Floats], costs: Floats, stay: Stay) -> Iterator[tupl
             )
         next_one = np.argmin(slopes, axis=0)
         turn = np.maximum(slopes.min(axis=0), low)  # rounding must not turn an item back
-        for column in np.unique(at).tolist():
+        for column in np.flatnonzero(np.bincount(at)).tolist():
             here = (at == column) & (low < np.minimum(turn, high))
             yield column, Stay(items[here], low[here], np.minimum(turn, high)[here])
         on = turn < high
