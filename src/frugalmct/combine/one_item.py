@@ -40,12 +40,12 @@ def mix_one(
     least = threshold - TOLERANCE
     if labels_per_item is None:
         return {label: score for label, score in scores.items() if score >= least}
-    leading = set(_from_the_highest(labels, lambda label: scores[label])[:labels_per_item])
+    leading = set(_from_the_highest(labels, scores.__getitem__)[:labels_per_item])
     return {label: score for label, score in scores.items() if score >= least and label in leading}
 
 
 def _from_the_highest(labels: Sequence[int], value: Callable[[int], float]) -> list[int]:
-    return sorted(labels, key=lambda label: -value(label))
+    return sorted(labels, key=value, reverse=True)  # of equals the first stays first
 
 
 class OneItem:
@@ -108,7 +108,7 @@ class OneItem:
 
     def _known(self, label: int, who: list[bool]) -> tuple[float, float, float, float]:
         """How often its givers were right, its label, both; and how well known the label is."""
-        mask = sum(1 << service for service, own in enumerate(who) if own)
+        mask = sum([1 << service for service, own in enumerate(who) if own])
         unknown = PRIOR * self._overall / PRIOR
         givers = self._givers.get(mask, unknown)
         share, seen = self._labels.get(label, (unknown, 0.0))
@@ -130,13 +130,14 @@ class OneItem:
 
 def _leading(labels: list[int], answers: Sequence[Answer]) -> list[int]:
     """The few of the highest scores, the highest first: what they say is added up in this order."""
-    highest = {label: max(answer.get(label, 0.0) for answer in answers) for label in labels}
-    return _from_the_highest(labels, lambda label: _stepped(highest[label]))[:MAX_CONTEXT]
+    highest = {label: _stepped(max([answer.get(label, 0.0) for answer in answers])) for label in labels}
+    return _from_the_highest(labels, highest.__getitem__)[:MAX_CONTEXT]
 
 
 def keep_one(rule: KeptSet, likely: dict[int, float]) -> dict[int, float]:
     """What `rule.keep` keeps of one item's labels."""
-    order = _from_the_highest(list(likely), lambda label: _stepped(likely[label]))
+    steps = {label: _stepped(value) for label, value in likely.items()}
+    order = _from_the_highest(list(likely), steps.__getitem__)
     most = len(order) if rule.labels_per_item is None else rule.labels_per_item
     if rule.threshold is not None:
         kept = {label for label in order[:most] if likely[label] >= rule.threshold}

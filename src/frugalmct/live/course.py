@@ -144,7 +144,7 @@ class Course:
             service: accuracies[service] - (dual_price * float(addon[service]) if addon[service] > 0 else 0.0)
             for service in self._order[state]
         }
-        return sorted(values, key=lambda service: -values[service])
+        return sorted(values, key=values.__getitem__, reverse=True)
 
 
 def _planned(strategy: Strategy, budget: Budget, per: float, plan: float | None) -> float:

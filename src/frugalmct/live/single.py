@@ -4,6 +4,7 @@ The numbers are those of `Strategy.estimate` and `Strategy.answer`, to the last 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,7 @@ class SingleItems:
         sets = [self._places(answers.get(service, {}), new) for service in state]
         found = self._combiner(state).apply_one(sets)
         named = {self._name(place, new): score for place, score in found.items()}
-        return dict(sorted(named.items(), key=lambda pair: -pair[1]))
+        return dict(sorted(named.items(), key=itemgetter(1), reverse=True))
 
     def _places(self, answer: Labels, new: dict[str, int]) -> dict[int, float]:
         """Scores by place; labels never seen in training get a place after all others."""

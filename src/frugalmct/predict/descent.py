@@ -69,7 +69,7 @@ class Descent:
         else:
             node = self._turned(dict(zip(given, cells[given].tolist(), strict=True)))
         # Tree after tree, as for many items: a sum in another order may differ in its last digit.
-        leaves = self._values.take(self._leaves.take(node), axis=0)
+        leaves = self._values.take(self._leaves[node], axis=0)
         return np.add.accumulate(leaves, axis=0, dtype=np.float64)[-1] / len(self._roots)
 
     def _turned(self, given: dict[int, float]) -> NDArray[np.intp]:
@@ -88,7 +88,7 @@ class Descent:
             elif end < old:
                 goes_to[end:old] = self._left[end:old]
         posts.given = given
-        node = self._descend(goes_to.take)
+        node = self._descend(goes_to.__getitem__)
         self._spare.append(posts)
         return node
 
@@ -97,8 +97,8 @@ class Descent:
         feature, threshold, left, right = self._feature, self._threshold, self._left, self._right
 
         def goes_to(node: NDArray[np.intp]) -> NDArray[np.intp]:
-            above = cells.take(feature.take(node)) > threshold.take(node)
-            return np.where(above, right.take(node), left.take(node))
+            above = cells[feature[node]] > threshold[node]
+            return np.where(above, right[node], left[node])
 
         return self._descend(goes_to)
 
