@@ -16,8 +16,11 @@ PAUSES = (0.0003, 0.005)
 """Seconds between tries while another one writes, at first and at most. A step takes about a tenth of a
 millisecond; SQLite's own waiting begins with a whole one, and goes on in steps of up to a hundred."""
 
-PAGES = 4_000
-"""Of the write-ahead log before they are moved into the file, which waits for the disk: 16 MB."""
+PAGE_SIZE = 1024
+"""Of a new file, in bytes. A step changes a few rows in each of four pages, and writes those pages whole."""
+
+LOG = 16_384_000
+"""Bytes of the write-ahead log before they are moved into the file, which waits for the disk."""
 
 
 class Writer:
@@ -116,10 +119,12 @@ def wrapped(error: sqlite3.Error, dialect: Any) -> StatementError:
 def sqlite_settings(durable: bool, wait: float) -> Callable[[sqlite3.Connection, object], None]:
     def on_connect(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # we begin transactions ourselves
+        connection.execute(f"PRAGMA page_size={PAGE_SIZE}").close()  # a file that exists keeps its own
         _write_ahead(connection, wait)
         # WAL with NORMAL survives the death of any process; FULL also survives a power cut.
         connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}").close()
-        connection.execute(f"PRAGMA wal_autocheckpoint={PAGES}").close()
+        ((page_size,),) = connection.execute("PRAGMA page_size").fetchall()
+        connection.execute(f"PRAGMA wal_autocheckpoint={LOG // page_size}").close()
 
     return on_connect
 
