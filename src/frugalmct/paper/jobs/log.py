@@ -54,6 +54,8 @@ def _open_log(path: str) -> logging.Logger:
     except OSError as error:
         raise unwritable(path, error) or error from None
     logging.captureWarnings(True)
+    # On a full disk no line of the log can be written: the console is for the mistake, not for each of these.
+    logging.raiseExceptions = False
     return logging.getLogger("frugalmct")
 
 

@@ -1,6 +1,9 @@
 import logging
 import os
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -13,11 +16,13 @@ def logging_as_before():
     """A job's log takes over the whole process, which in a test goes on."""
     root = logging.getLogger()
     before = root.handlers[:], root.level
+    raising = logging.raiseExceptions
     yield
     for handler in set(root.handlers) - set(before[0]):
         handler.close()
     root.handlers[:], root.level = before
     logging.captureWarnings(False)
+    logging.raiseExceptions = raising
 
 
 def test_a_mistake_is_a_sentence_on_the_console_and_a_traceback_in_the_log(tmp_path, capsys):
@@ -26,6 +31,18 @@ def test_a_mistake_is_a_sentence_on_the_console_and_a_traceback_in_the_log(tmp_p
     assert ended.value.code == 1
     assert capsys.readouterr().err == "The price is -1; it must be at least 0.\n"
     assert "Traceback" in (tmp_path / "job.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="this system has no /dev/full, a disk that is full"
+)
+def test_where_no_log_can_be_written_the_console_has_the_sentence_alone():
+    job = (
+        "from frugalmct.errors import FrugalError; from frugalmct.paper.jobs.log import job_log\n"
+        "with job_log('/dev/full'): raise FrugalError('x.npz: cannot be written.')"
+    )
+    ended = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, "x.npz: cannot be written.\n")
 
 
 def test_what_nobody_foresaw_keeps_its_traceback(tmp_path):
