@@ -86,7 +86,7 @@ class Candidates:
         return self.given @ (1 << np.arange(self.given.shape[1]))
 
     def every(self, step: int) -> tuple["Candidates", NDArray[np.bool_]]:
-        """Those of every so manieth item, and which of these candidates they are."""
+        """Those of every `step`-th item, and which of these candidates they are."""
         some = self.rows % step == 0
         entries = take_rows(self.entries, np.arange(0, self.items, step))
         return (
