@@ -1,5 +1,8 @@
 """What a user sees after a mistake: a sentence, and nothing has been done."""
 
+import subprocess
+import sys
+
 import pytest
 import yaml
 from tiny_project import PROJECT, Project
@@ -30,6 +33,18 @@ def test_a_mistake_in_the_config_is_told_before_any_job_starts(untouched, config
     assert "Traceback" not in output and "Error" not in output and "File " not in output
     assert len([line for line in output.splitlines() if not line.startswith("Using ")]) == 1
     assert not (untouched.folder / "results").exists()
+
+
+def test_a_target_after_configfile_is_said_to_be_one(untouched):
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "config.yaml", "tables"]
+    ended = subprocess.run(
+        command, cwd=untouched.root, env=untouched.environment, text=True, capture_output=True, check=False
+    )
+    assert ended.returncode == 1 and ended.stdout == ""
+    *others, last = ended.stderr.splitlines()
+    assert last.startswith("--configfile: there is no file 'tables' here; ")
+    assert last.endswith("put it first: snakemake tables --configfile config.yaml")
+    assert all(line.startswith("Using workflow specific profile") for line in others)
 
 
 def test_a_config_file_that_is_no_yaml_is_told_with_its_line(untouched):
