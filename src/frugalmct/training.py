@@ -16,7 +16,7 @@ from frugalmct.cascade import Cascade, State, reached
 from frugalmct.errors import FrugalError
 from frugalmct.market import LabelMarket
 from frugalmct.seeds import generator
-from frugalmct.sparse import entry_keys, set_sizes
+from frugalmct.sparse import merged, set_sizes
 from frugalmct.splits import split
 from frugalmct.states import Combiner, StateFeatures, StateModel
 
@@ -39,10 +39,9 @@ class Given(NamedTuple):
     @classmethod
     def of(cls, market: LabelMarket, base: State) -> "Given":
         answers = [market.scores[service] for service in base]
-        entries = np.unique(np.concatenate([entry_keys(matrix) for matrix in answers]))
+        entries = merged(answers)[0].indices
         said = np.any([set_sizes(matrix) > 0 for matrix in answers], axis=0)
-        labels = len(market.labels)
-        counts = np.bincount(entries % max(labels, 1), minlength=labels).astype(np.int64)
+        counts = np.bincount(entries, minlength=len(market.labels)).astype(np.int64)
         return cls(counts, int((~said).sum()), len(market))
 
 

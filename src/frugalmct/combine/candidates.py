@@ -27,6 +27,7 @@ BLOCK = 16_384
 # Values in whole numbers.
 VALUE_BITS = 31
 VALUE_STEPS = 1 << (VALUE_BITS - 1)
+KEY_BITS = 63
 
 # What stands for a score where a service gave other labels, and where it gave none at all.
 NOT_GIVEN, SILENT = -1.0, -2.0
@@ -111,11 +112,19 @@ class Candidates:
     def order(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Item by item the candidates from the highest value down; of equal ones the first label leads.
 
-        values: from 0 to 1, told apart to a billionth. Item and value are one whole number: a stable sort
-        then has to put right each item's own few only.
+        values: from 0 to 1, told apart to a billionth. Item and value are one whole number, and so is the
+        place within the item where there is room for it: plain numbers are sorted far sooner than places by
+        their numbers.
         """
         below = VALUE_STEPS - np.rint(values * VALUE_STEPS).astype(np.int64)
-        return np.argsort((self.rows << VALUE_BITS) | below, kind="stable")
+        keys = (self.rows << VALUE_BITS) | below
+        bits = int(self.places.max(initial=0)).bit_length()
+        if self.items.bit_length() + VALUE_BITS + bits > KEY_BITS:
+            return np.argsort(keys, kind="stable")
+        keys = (keys << bits) | self.places
+        keys.sort()
+        # Items stay where they are.
+        return self.starts[self.rows] + (keys & ((1 << bits) - 1))
 
     @cached_property
     def places(self) -> NDArray[np.int64]:

@@ -26,6 +26,7 @@ PAIRS_COUNTED = 1 << 20
 LABEL_BITS = 31
 # Keys below this are looked up in a list of all.
 MAX_DIRECT = 1 << 20
+MAX_GIVERS = (1 << MAX_SERVICES) - 1
 
 COLUMNS = 5
 NAMES = ("givers", "labels", "given_labels", "pairs")
@@ -162,10 +163,32 @@ class Records:
             candidates.rows,
             self.givers.places(candidates.givers),
             self.labels.places(candidates.labels),
-            self.given_labels.places(_given_labels(candidates)),
+            self._places_given(candidates),
             np.concatenate(who),
             np.concatenate(places),
         )
+
+    def _places_given(self, candidates: Candidates) -> Places:
+        """Where label and givers together are: in a table of all of them, where it is small."""
+        table = self._direct_given
+        if table is None:
+            return self.given_labels.places(_given_labels(candidates))
+        labels, givers = (
+            np.minimum(part, size - 1)
+            for part, size in zip((candidates.labels, candidates.givers), table.shape, strict=True)
+        )
+        return table[labels, givers]
+
+    @cached_property
+    def _direct_given(self) -> Places | None:
+        """(labels, givers), the last of both standing for all that are not known; None if that is too much."""
+        labels, givers = self.given_labels.keys >> MAX_SERVICES, self.given_labels.keys & MAX_GIVERS
+        shape = int(labels.max(initial=-1)) + 2, int(givers.max(initial=-1)) + 2
+        if shape[0] * shape[1] > MAX_DIRECT:
+            return None
+        table = np.full(shape, -1, dtype=np.int64)
+        table[labels, givers] = np.arange(len(labels))
+        return table
 
     @cached_property
     def _paired(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -295,7 +318,7 @@ def _restored(name: str, arrays: Mapping[str, np.ndarray]) -> Tally:
     keys, given, right = (np.asarray(arrays[f"{name}.{part}"]) for part in PARTS)
     if keys.dtype != np.int64 or given.dtype != np.int32 or right.dtype != np.int32 or keys.ndim != 1:
         raise FrugalError(f"its records of {name} hold {keys.dtype}, {given.dtype} and {right.dtype}")
-    if not keys.shape == given.shape == right.shape or np.any(np.diff(keys) <= 0):
+    if not keys.shape == given.shape == right.shape or np.any(np.diff(keys, prepend=-1) <= 0):
         raise FrugalError(f"its records of {name} are out of order")
     if len(keys) and not (right.min() >= 0 and np.all(right <= given)):
         raise FrugalError(f"its records of {name} have more right labels than given ones")

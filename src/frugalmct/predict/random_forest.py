@@ -8,6 +8,7 @@ and routing then does worse than always calling one service.
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -141,8 +142,13 @@ class _Training:
 
     def _table_of(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Column by column, as splits are sought."""
+        table = self._by_column
+        return table[rows] if isinstance(table, np.ndarray) else np.asfortranarray(table[rows].toarray())
+
+    @cached_property
+    def _by_column(self) -> Matrix:
         table = self.table
-        return np.asfortranarray(table[rows] if isinstance(table, np.ndarray) else table[rows].toarray())
+        return np.asfortranarray(table) if isinstance(table, np.ndarray) else table
 
     @property
     def _columns_tried(self) -> int:
