@@ -181,7 +181,7 @@ class Records:
 
     @cached_property
     def _direct_given(self) -> Places | None:
-        """(labels, givers), the last of both standing for all that are not known; None if that is too much."""
+        """(labels, givers), the last of both standing for all that are not known; None if it is too large."""
         labels, givers = self.given_labels.keys >> MAX_SERVICES, self.given_labels.keys & MAX_GIVERS
         shape = int(labels.max(initial=-1)) + 2, int(givers.max(initial=-1)) + 2
         if shape[0] * shape[1] > MAX_DIRECT:
