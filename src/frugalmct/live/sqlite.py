@@ -12,9 +12,10 @@ from sqlalchemy.exc import DBAPIError, StatementError
 from frugalmct.live.records import WouldWait
 from frugalmct.live.waiting import Waiting
 
-PAUSES = (0.0003, 0.005)
-"""Seconds between tries while another one writes, at first and at most. A step takes about a tenth of a
-millisecond; SQLite's own waiting begins with a whole one, and goes on in steps of up to a hundred."""
+PAUSES = (0.001, 0.002)
+"""Seconds between tries while another one writes, at first and at most. A step takes a tenth of a millisecond
+or less, but its process may be waiting for a core: to ask more often takes the core from it. SQLite's own
+waiting goes on in steps of up to a hundred milliseconds."""
 
 PAGE_SIZE = 1024
 """Of a new file, in bytes. A step changes a few rows in each of four pages, and writes those pages whole."""

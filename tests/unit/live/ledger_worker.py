@@ -10,6 +10,8 @@ import os
 import random
 import sys
 import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 from frugalmct.live.ledger import Ledger
@@ -18,9 +20,10 @@ from frugalmct.live.records import LedgerError
 JUMPS = (0.0, 0.0, 0.0, -90_000.0, 40_000.0, 200_000.0)
 
 
-def jumping_clock() -> float:
-    """Wrong by days, another way every quarter of a second."""
-    return time.time() + random.Random(int(time.time() * 4)).choice(JUMPS)
+def jumping_clock() -> Callable[[], float]:
+    """Wrong by days, another way after every fifty looks."""
+    looks = count(os.getpid())
+    return lambda: time.time() + random.Random(next(looks) // 50).choice(JUMPS)
 
 
 def patiently(action, *arguments):
@@ -39,7 +42,7 @@ def main(url: str, log: str, name: str, items: int, clock: str = "right") -> Non
     done = len(path.read_text().splitlines()) if path.exists() else 0
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     chance = random.Random(f"{name}-{done}")
-    ledger = patiently(lambda: Ledger.open(url, clock=jumping_clock if clock == "jumping" else time.time))
+    ledger = patiently(lambda: Ledger.open(url, clock=jumping_clock() if clock == "jumping" else time.time))
     for number in range(done, items):
         amount = round(chance.uniform(0.001, 0.02), 6)
         reservation = patiently(ledger.reserve, amount, chance.choice("ABC"), f"{name}-{number}")
