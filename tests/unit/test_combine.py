@@ -21,6 +21,7 @@ from frugalmct.combine import (
     weight_threshold,
 )
 from frugalmct.combine.union import TOLERANCE
+from frugalmct.combine.weight_threshold import grid_steps
 from frugalmct.errors import FrugalError
 from frugalmct.metrics import METRICS, metric_from_counts, set_metric
 from frugalmct.sparse import label_matrix
@@ -264,6 +265,15 @@ def test_malformed_input_is_answered_in_one_sentence(call, part):
     with pytest.raises(FrugalError) as caught:
         call()
     assert part in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("grid", [1, 2, 3, 7, 10, 50, 100])
+def test_thresholds_passed_are_those_that_a_search_finds(grid):
+    limits = grid_steps(grid) - TOLERANCE
+    at_hand = [limits, np.nextafter(limits, 2), np.nextafter(limits, -1), limits + 2 * TOLERANCE]
+    scores = np.concatenate([np.random.default_rng(grid).random(1_000), np.clip(at_hand, 0, 1).ravel()])
+    found = weight_threshold._passed(scores, grid_steps(grid))
+    assert found.tolist() == np.searchsorted(limits, scores, side="right").tolist()
 
 
 def test_counts_over_thresholds_by_hand():

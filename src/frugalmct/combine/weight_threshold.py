@@ -144,7 +144,7 @@ def _surface(
     for weight in weights:
         check_share("weight", weight)
         scores = union.scores(weight, abstain)
-        survived = np.searchsorted(thresholds - TOLERANCE, scores, side="right")
+        survived = _passed(scores, thresholds)
         if labels_per_item is not None:
             survived[~union.leading(scores, labels_per_item)] = 0
         predicted = _survivors(union.rows, survived, union.shape[0], len(thresholds))
@@ -152,6 +152,14 @@ def _surface(
         values = metric_from_counts(metric, shared.ravel(), true_sizes, predicted.ravel())
         surface.append(values.reshape(predicted.shape).mean(axis=0))
     return np.array(surface)
+
+
+def _passed(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many thresholds each score from 0 to 1 passes: told by the even grid, far sooner than by a search,
+    but for scores that are within the tolerance of the next threshold."""
+    limits = np.append(thresholds - TOLERANCE, np.inf)
+    passed = (scores * (len(thresholds) - 1)).astype(np.int64) + 1
+    return passed + (scores >= limits.take(passed))
 
 
 def _survivors(rows: np.ndarray, survived: np.ndarray, items: int, thresholds: int) -> NDArray[np.int64]:

@@ -50,7 +50,7 @@ class RandomForest(Predictor):
     share_tried: ClassVar[float] = 0.25
     # Of hundreds of columns, to try more takes longer and tells nothing more; nor do more items in a tree.
     most_tried: ClassVar[int] = 16
-    most_rows: ClassVar[int] = 1_500
+    most_rows: ClassVar[int] = 1_000
 
     def __init__(
         self,
