@@ -223,7 +223,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             table = pd.DataFrame(grow(axis, options, Path(folder)))
         write_table(table, OUTPUT / f"growth_{axis.name}.csv")
-        save_figure(plot_growth(table, (), axis.name), [OUTPUT / f"growth_{axis.name}.svg"])
+        save_figure(plot_growth(table, axis.name), [OUTPUT / f"growth_{axis.name}.svg"])
         powers = exponents(axis.name, table)
         print(powers.to_string(index=False))
         if axis.name == "items":

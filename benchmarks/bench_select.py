@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from frugalmct.market import Market
 from frugalmct.paper.stages.estimate import RepetitionEstimates
 from frugalmct.paper.studies.guarded import GRACE, OutOfTime, guarded
 from frugalmct.seeds import generator
@@ -75,7 +76,8 @@ def synthetic(items: int) -> Data:
 
 def from_estimates(path: Path) -> Data:
     """The test estimates of the workflow's own run, of the first base it used."""
-    base, own = min(RepetitionEstimates.load(path).by_base.items())
+    market = Market.load(path.parents[2] / "markets" / f"{path.parent.name}.npz")
+    base, own = min(RepetitionEstimates.load(path, market.price_list).by_base.items())
     return Data(own.test.estimated, own.test.prices, base)
 
 

@@ -140,6 +140,7 @@ class SmallRun:
             "lacking": {},
             "solver_study": {"items": [20, 50], "time_limit": 20.0},
             "time_limit": 20,
+            "prices": BLOCKS[STUDIED]["prices"],
         }
         settings = {name: known[name] for name in module.SETTINGS}
         case = module.Case.load(*cell, {name: files[name] for name in module.NEEDS}, settings)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_project import PROJECT, Project
+from tiny_project import PROJECT, SERVICES, Project
 
 from frugalmct.metrics import pearson
 from frugalmct.paper.stages.estimate import RepetitionEstimates
@@ -39,7 +39,8 @@ def test_a_short_search_through_snakemake(project: Project):
     assert (searched.folder / "results/estimates/own/0.npz").is_file(), output
     log = (searched.folder / "results/logs/estimate_accuracy/own/0.log").read_text(encoding="utf-8")
     assert "auto-sklearn 0.15.0 on Python 3.9" in log
-    own = RepetitionEstimates.load(searched.folder / "results/estimates/own/0.npz").by_base[0]
+    file = searched.folder / "results/estimates/own/0.npz"
+    own = RepetitionEstimates.load(file, dict.fromkeys(SERVICES, 1.0)).by_base[0]
     for part in (own.train, own.test):
         assert part.estimated.shape == part.actual.shape
         assert np.all((part.estimated >= 0) & (part.estimated <= 1))

@@ -65,7 +65,7 @@ def test_a_mistake_in_the_data_is_told_on_the_console_and_traced_in_the_log(fini
     sentence = "own.jsonl, line 4001: dear, entry 1: the score is 7; it must be a number in [0, 1]."
     assert output.splitlines()[-1] == sentence, "after all that Snakemake says of it"
     assert "Traceback" not in output
-    assert "Traceback" in (broken.folder / "results/logs/make_market/own.log").read_text(encoding="utf-8")
+    assert "Traceback" in (broken.folder / "results/logs/read_answers/own.log").read_text(encoding="utf-8")
     assert (broken.folder / "results/markets/PASCAL.npz").exists(), "what does not depend on it is made"
     assert not (broken.folder / "results/markets/own.npz").exists()
 

@@ -44,10 +44,10 @@ def test_data_replaced_by_an_older_file_are_read_again_and_times_alone_change_no
     own = copied.folder / "own.jsonl"
     os.utime(own, (time.time() + 9 * HOUR,) * 2)
     assert planned(copied, SPLIT) == set(), "the content is the same"
-    copied.run("--forcerun", "make_market", "--", MARKET, config=SMALL)
+    copied.run("--forcerun", "read_answers", "--", MARKET, config=SMALL)
     own.write_bytes(own.read_bytes().replace(b"item 0", b"item O", 1))
     os.utime(own, (1e9, 1e9))
-    assert planned(copied, SPLIT) == {"Market of own", "Split 0 of own"}
+    assert planned(copied, SPLIT) == {"Answers of own", "Split 0 of own"}
 
 
 @pytest.mark.slow

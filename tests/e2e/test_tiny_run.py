@@ -59,6 +59,9 @@ FIGURES = [
 ]
 
 
+LEARNT = ("Answers", "Split", "Combiners", "Estimates")
+
+
 def test_everything_is_made(finished):
     expected = {f"markets/{name}.npz" for name in DATASETS} | {"report.html"}
     expected |= {f"splits/{name}/{repetition}.npz" for name in DATASETS for repetition in range(2)}
@@ -187,6 +190,18 @@ def test_another_predictor_re_runs_no_market(finished):
     assert not any(job.startswith(("Market of", "Split")) for job in jobs)
 
 
+def test_another_price_learns_nothing_again(finished):
+    jobs = finished.planned("datasets: {MTWI: {prices: {Google: 16}}}")
+    of_datasets = {job for job in jobs if not job.startswith(("Exhibits", "The report"))}
+    assert {
+        "Market of MTWI",
+        "Choices for MTWI, repetition 0",
+        "Baselines of MTWI, repetition 1",
+    } <= of_datasets
+    assert all("MTWI" in job for job in of_datasets)
+    assert not any(job.startswith(LEARNT) for job in of_datasets)
+
+
 def test_editing_own_data_re_runs_what_is_made_of_it(finished):
     own = finished.folder / "own.jsonl"
     before = own.read_bytes()
@@ -217,11 +232,11 @@ def test_editing_a_module_re_runs_what_depends_on_it(edited):
     assert of_exhibit - batches == {"The report"} and len(batches) == 2
     assert "Exhibits: claims" in batches and "cheapest budget" in exhibits_in(batches)
     simulated = planned_after_edit("sources/simulated.py")
-    assert {"Market of PASCAL", "Split 1 of MTWI"} <= simulated
-    assert "Market of own" not in simulated
+    assert {"Answers of PASCAL", "Split 1 of MTWI"} <= simulated
+    assert "Answers of own" not in simulated
     printed = planned_after_edit("paper/paper.yaml")
     assert {"dataset statistics", "service prices"} <= exhibits_in(printed)
-    assert not any(job.startswith(("Market", "Split", "Combiners", "Estimates")) for job in printed)
+    assert not any(job.startswith(("Market", *LEARNT)) for job in printed)
     assert edited.planned() == set(), "the content of a file counts, not its time"
 
 

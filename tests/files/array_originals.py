@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,9 @@ from frugalmct.strategy import Strategy
 ITEMS, LABELS = 40, ["car", "bike", "猫", "a b", "é"]
 
 
+PRICES = {"cheap": 0.5, "good": 6.0, "科大讯飞": 10.0}
+
+
 def made_up_market() -> LabelMarket:
     rng = np.random.default_rng(1)
 
@@ -39,8 +43,8 @@ def made_up_market() -> LabelMarket:
         task="MIC",
         items=np.array([f"item {n}" for n in range(ITEMS)]),
         labels=np.array(LABELS),
-        services=("cheap", "good", "科大讯飞"),
-        prices=np.array([0.5, 6.0, 10.0]),
+        services=tuple(PRICES),
+        prices=np.array(list(PRICES.values())),
         truth=sets(scored=False),
         scores=tuple(sets(scored=True) for _ in range(3)),
         features=rng.random((ITEMS, 2)),
@@ -142,7 +146,9 @@ KINDS = {
     "packed market": Kind(Market.load, lambda m, path: m.save(path, compress=True), _use_market),
     "quality market": Kind(Market.load, Market.save, _use_qualities),
     "split": Kind(Split.load, Split.save, _use_split),
-    "estimates": Kind(RepetitionEstimates.load, RepetitionEstimates.save, _use_estimates),
+    "estimates": Kind(
+        partial(RepetitionEstimates.load, prices=PRICES), RepetitionEstimates.save, _use_estimates
+    ),
     "call estimates": Kind(RepetitionCalls.load, RepetitionCalls.save, _use_calls),
     "strategy": Kind(Strategy.load, Strategy.save, _use_strategy),
     "paper strategy": Kind(Strategy.load, Strategy.save, _use_strategy),

@@ -55,8 +55,8 @@ def test_the_list_covers_what_a_script_imports(script):
 def test_the_list_covers_the_source_of_a_market(kind):
     plugin = f"frugalmct.sources.{kind}"
     assert SOURCES.load(kind).__module__ == plugin, "common.smk goes by this name"
-    listed = names(code_files(SCRIPTS / "make_market.py", plugin))
-    assert names(used(SCRIPTS / "make_market.py", plugin)) <= listed
+    listed = names(code_files(SCRIPTS / "read_answers.py", plugin))
+    assert names(used(SCRIPTS / "read_answers.py", plugin)) <= listed
     assert f"sources/{kind}.py" in listed
     assert not {f"sources/{other}.py" for other in SOURCES.names() if other != kind} & listed
 

@@ -19,7 +19,14 @@ LATER = {
     "snakemake",
     "matplotlib",
 }
-NO_TABLES = {"combine_answers", "estimate_accuracy", "fetch_release", "make_market", "split_market"}
+NO_TABLES = {
+    "combine_answers",
+    "estimate_accuracy",
+    "fetch_release",
+    "make_market",
+    "read_answers",
+    "split_market",
+}
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

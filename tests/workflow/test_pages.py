@@ -37,7 +37,7 @@ def test_the_drawing_has_the_rules_there_are():
         re.findall(r"\b([a-z]+_[a-z]+)(?=\[| -->|$)", re.search(r"```mermaid(.*?)```", README, re.S)[1], re.M)
     )
     rules = "".join(file.read_text(encoding="utf-8") for file in PROJECT.glob("workflow/rules/*.smk"))
-    assert {"make_market", "estimate_accuracy", "select_services", "write_report"} <= drawn
+    assert {"read_answers", "make_market", "estimate_accuracy", "select_services", "write_report"} <= drawn
     assert drawn <= set(re.findall(r"rule (\w+):", rules))
 
 

@@ -114,6 +114,13 @@ def dataset_block(dataset, *keys):
     return {key: SETTINGS["datasets"][dataset][key] for key in keys}
 
 
+def answers_block(wildcards):
+    """What answers come from. Not what services cost: with other prices nothing has to be learnt again."""
+    prices = SETTINGS["datasets"][wildcards.dataset]["prices"]
+    unpriced = {"prices": prices and dict.fromkeys(prices, 0.0)}
+    return dataset_block(wildcards.dataset, "task", "source") | unpriced
+
+
 def market_block(dataset):
     """What a market is made of, and what its file says about how to read it."""
     said = dataset_block(dataset, "features", "metric", "labels_per_item", "unit", "period")
@@ -159,19 +166,19 @@ LEARNING = learning_with(PREDICTOR)
 
 
 def source_code(wildcards):
-    """The package's code behind a market, of its own source format only."""
+    """The package's code behind answers, of their own source format only."""
     kind = SETTINGS["datasets"][wildcards.dataset]["source"]["kind"]
-    return package_code("make_market", f"frugalmct.sources.{kind}")
+    return package_code("read_answers", f"frugalmct.sources.{kind}")
 
 
 def fetched_record(wildcards):
-    """What was fetched, for a market of the authors' release."""
+    """What was fetched, for answers of the authors' release."""
     clear_the_way()
     return ["results/release.json"] if wildcards.dataset in FETCHED else []
 
 
 def source_files(dataset):
-    """The data files of a market that is read from some."""
+    """The data files of answers that are read from some."""
     path = SETTINGS["datasets"][dataset]["source"].get("path")
     # A clone stays as it was fetched; before it is there, its files cannot be listed.
     fetched = dataset in FETCHED
@@ -321,6 +328,7 @@ def study_settings(study, wildcards):
         "lacking": lambda: LACKING,
         "solver_study": lambda: SETTINGS["solver_study"],
         "time_limit": lambda: AGREEMENT_SECONDS,
+        "prices": lambda: BLOCKS[dataset]["prices"],
     }
     return {name: known[name]() for name in import_module(study_name(study, wildcards)).SETTINGS}
 
@@ -453,9 +461,10 @@ def shown(exhibit):
 
 def timings():
     """The files with the times of this run's jobs: beside them lie those of datasets that were run earlier."""
+    per_dataset = ("read_answers", "make_market", "announce_dataset")
     each = ("split_market", "combine_answers", "estimate_accuracy")
     each += ("select_services", "route_plus", "evaluate_baselines")
-    jobs = expand("{rule}/{dataset}", rule=("make_market", "announce_dataset"), dataset=DATASETS)
+    jobs = expand("{rule}/{dataset}", rule=per_dataset, dataset=DATASETS)
     jobs += expand("{rule}/{dataset}/{repetition}", rule=each, **EACH)
     own = ("split_market", "route_per_call", "evaluate_routers")
     jobs += expand("{rule}/{dataset}/{repetition}", rule=own, **EACH_PER_CALL)

@@ -1,4 +1,4 @@
-# Sources to markets, and markets to training, validation and test items.
+# Sources to answers, and answers to markets with their prices, and to training, validation and test items.
 
 
 rule fetch_release:
@@ -22,9 +22,33 @@ rule fetch_release:
         "../scripts/fetch_release.py"
 
 
-rule make_market:
+rule read_answers:
     input:
         fetched_record,
+    output:
+        "results/answers/{dataset}.npz",
+    log:
+        "results/logs/read_answers/{dataset}.log",
+    benchmark:
+        "results/benchmarks/read_answers/{dataset}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=source_code,
+        content=lambda wildcards: source_content(wildcards.dataset),
+        block=answers_block,
+        seed=SETTINGS["seed"],
+        scale=SETTINGS["scale"],
+        compress=SETTINGS["compress_markets"],
+    message:
+        "Answers of {wildcards.dataset}"
+    script:
+        "../scripts/read_answers.py"
+
+
+rule make_market:
+    input:
+        "results/answers/{dataset}.npz",
     output:
         "results/markets/{dataset}.npz",
     log:
@@ -34,11 +58,8 @@ rule make_market:
     conda:
         "../../envs/core.yaml"
     params:
-        code=source_code,
-        content=lambda wildcards: source_content(wildcards.dataset),
+        code=package_code("make_market"),
         block=lambda wildcards: market_block(wildcards.dataset),
-        seed=SETTINGS["seed"],
-        scale=SETTINGS["scale"],
         compress=SETTINGS["compress_markets"],
     message:
         "Market of {wildcards.dataset}"
@@ -48,7 +69,7 @@ rule make_market:
 
 rule split_market:
     input:
-        "results/markets/{dataset}.npz",
+        "results/answers/{dataset}.npz",
     output:
         "results/splits/{dataset}/{repetition}.npz",
     log:

@@ -23,7 +23,7 @@ rule try_automl:
 
 rule combine_answers:
     input:
-        market="results/markets/{dataset}.npz",
+        market="results/answers/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
     output:
         "results/combinations/{dataset}/{repetition}.json",
@@ -48,7 +48,7 @@ rule combine_answers:
 
 rule estimate_accuracy:
     input:
-        market="results/markets/{dataset}.npz",
+        market="results/answers/{dataset}.npz",
         split="results/splits/{dataset}/{repetition}.npz",
         combination="results/combinations/{dataset}/{repetition}.json",
         automl=launcher_of(PREDICTOR),

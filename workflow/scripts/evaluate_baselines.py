@@ -11,7 +11,7 @@ from frugalmct.splits import Split
 with job_log(snakemake.log[0]) as log:
     dataset, repetition = snakemake.wildcards.dataset, int(snakemake.wildcards.repetition)
     market, parts = Market.load(snakemake.input.market), Split.load(snakemake.input.split)
-    estimates = RepetitionEstimates.load(snakemake.input.estimates)
+    estimates = RepetitionEstimates.load(snakemake.input.estimates, market.price_list)
     train, test, block = market.subset(parts.whole_train), market.subset(parts.test), snakemake.params.block
     seed = small_seed(snakemake.params.seed, dataset, repetition)
     given = (block["budgets"], block["metric"], repetition, seed)

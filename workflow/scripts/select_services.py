@@ -13,9 +13,10 @@ from frugalmct.splits import Split
 with job_log(snakemake.log[0]) as log:
     files, block = snakemake.input, snakemake.params.block
     dataset, repetition = snakemake.wildcards.dataset, int(snakemake.wildcards.repetition)
-    parts, estimates = Split.load(files.split), RepetitionEstimates.load(files.estimates)
+    market, parts = Market.load(files.market), Split.load(files.split)
+    estimates = RepetitionEstimates.load(files.estimates, market.price_list)
     plans = estimates.plans(parts, block["budgets"], snakemake.params.delta)
-    test, combination = Market.load(files.market).subset(parts.test), Combination.load(files.combination)
+    test, combination = market.subset(parts.test), Combination.load(files.combination)
     seed = small_seed(snakemake.params.seed, dataset, repetition)
     rows = sweep_all(test, combination, estimates, plans, block["metric"], repetition, seed)
     save_plans(plans, snakemake.output.plans)

@@ -79,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.suspicions import of_prices_and_budgets
 
     market = read_market(arguments.data, named_prices(arguments.prices), arguments.task)
-    prices = dict(zip(market.services, market.prices.tolist(), strict=True))
+    prices = market.price_list
     names = ("labels_per_item", "metric", "features", "predictor")
     given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     # Costs that stand in the data are in a unit of their own.

@@ -99,6 +99,11 @@ class Market(ABC):
     extras: Extras
     settings: MarketSettings = NOTHING_SAID
 
+    @property
+    def price_list(self) -> dict[str, float]:
+        """Service -> its price."""
+        return dict(zip(self.services, self.prices.tolist(), strict=True))
+
     def __init_subclass__(cls) -> None:
         _KINDS[cls.kind] = cls
 

@@ -100,7 +100,7 @@ class QualityMarket(Market):
         return {
             "items": len(self),
             "service_accuracy": dict(zip(self.services, means.tolist(), strict=True)),
-            "service_cost": dict(zip(self.services, self.prices.tolist(), strict=True)),
+            "service_cost": self.price_list,
         }
 
     def to_arrays(self) -> dict[str, np.ndarray]:

@@ -75,11 +75,15 @@ class Inputs:
 
         return (market for market in self.markets() if isinstance(market, LabelMarket))
 
-    def estimates(self) -> "Iterator[tuple[Cell, RepetitionEstimates]]":
-        """One repetition of one dataset at a time."""
+    def estimates(
+        self, prices: Mapping[str, Mapping[str, float]]
+    ) -> "Iterator[tuple[Cell, RepetitionEstimates]]":
+        """One repetition of one dataset at a time, at the prices of its services."""
         from frugalmct.paper.stages.estimate import RepetitionEstimates
 
-        return ((cell_of(file), RepetitionEstimates.load(file)) for file in self.files["estimates"])
+        for file in self.files["estimates"]:
+            cell = dataset, _ = cell_of(file)
+            yield cell, RepetitionEstimates.load(file, prices[dataset])
 
     def call_estimates(self) -> "Iterator[tuple[Cell, RepetitionCalls]]":
         """The same where calls have costs of their own."""

@@ -6,6 +6,8 @@ A loader is called as `load(name, block, seed=..., scale=...)` with the dataset'
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from frugalmct.errors import FrugalError
 from frugalmct.market import Market, MarketSettings
 from frugalmct.registry import Registry
@@ -28,6 +30,13 @@ def load_market(name: str, block: Mapping[str, Any], *, seed: int = 0, scale: fl
     """
     if not 0 < scale <= 1:
         raise FrugalError(f"{name}: scale is {scale}; it is the share of the items used, in (0, 1].")
-    market = SOURCES.load(block["source"]["kind"])(name, block, seed=seed, scale=scale)
+    return as_described(SOURCES.load(block["source"]["kind"])(name, block, seed=seed, scale=scale), block)
+
+
+def as_described(market: Market, block: Mapping[str, Any]) -> Market:
+    """At the prices of a dataset's block, but where calls have costs of their own, and with its settings."""
+    if market.extras.costs is None and block.get("prices"):
+        prices = [block["prices"][service] for service in market.services]
+        market = market.with_prices(np.array(prices, dtype=np.float64))
     object.__setattr__(market, "settings", MarketSettings.of_block(block))  # markets are frozen once made
     return market

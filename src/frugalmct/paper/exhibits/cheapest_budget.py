@@ -22,7 +22,7 @@ TITLE = "The cheapest budget for a target accuracy"
 SECTION = "beyond"
 NEEDS = ("tradeoff", "estimates")
 OF = (LABELS, CALLS)
-SETTINGS = ("datasets",)
+SETTINGS = ("datasets", "prices")
 COLUMNS = (
     DATASET,
     Column("target", "the accuracy to reach, in words", "text"),
@@ -51,7 +51,8 @@ POINTS_ABOVE_BEST = (1, 2, 3)
 
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
-    foresight = {cell: foreseen_budget(estimates) for cell, estimates in inputs.estimates()}
+    estimates = inputs.estimates(settings["prices"])
+    foresight = {cell: foreseen_budget(found) for cell, found in estimates}
     return cheapest_budgets(inputs.table("tradeoff"), foresight, settings["datasets"])
 
 

@@ -28,7 +28,7 @@ TITLE = "Quality of the accuracy predictors"
 SECTION = "paper"
 NEEDS = ("estimates", "plans", "call_estimates")
 OF = (LABELS, CALLS)
-SETTINGS = ("predictor",)
+SETTINGS = ("predictor", "prices")
 _RMSE = Column("rmse", "root mean square error of estimated accuracy on test items", head="RMSE")
 _PCC = Column("pcc", "correlation of estimated with true accuracy on test items", head="correlation")
 COLUMNS = (
@@ -58,7 +58,7 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     plans = inputs.plans()
     rows = [
         row
-        for cell, estimates in inputs.estimates()
+        for cell, estimates in inputs.estimates(settings["prices"])
         for row in quality_rows(cell, estimates, plans[cell], settings["predictor"])
     ]
     rows += [row for cell, calls in inputs.call_estimates() for row in call_rows(cell, calls)]

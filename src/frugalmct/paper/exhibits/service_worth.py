@@ -32,7 +32,7 @@ TITLE = "What each service is worth"
 SECTION = "own"
 NEEDS = ("estimates", "plans", "tradeoff")
 OF = (LABELS, CALLS)
-SETTINGS = ("datasets",)
+SETTINGS = ("datasets", "prices")
 COLUMNS = (
     DATASET, SERVICE,
     Column("price", "what it costs", unit=MONEY),
@@ -60,7 +60,7 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     own = [name for name in settings["datasets"] if not printed_of(name)] or settings["datasets"]
     tradeoff, plans = inputs.table("tradeoff"), inputs.plans()
     found: dict[str, list[tuple[RepetitionEstimates, int, list[float]]]] = {name: [] for name in own}
-    for (dataset, repetition), estimates in inputs.estimates():
+    for (dataset, repetition), estimates in inputs.estimates(settings["prices"]):
         if dataset in found:
             budgets = [plan.budget for plan in plans[dataset, repetition]]
             found[dataset].append((estimates, repetition, budgets))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.arrays import ArrayFile, open_arrays
-from frugalmct.errors import FrugalError
+from frugalmct.errors import FrugalError, listed
 from frugalmct.estimates import Estimates
 from frugalmct.files import replacing
 from frugalmct.market import Market
@@ -95,20 +95,23 @@ class RepetitionEstimates:
             for name in TABLES
         }
         with replacing(path) as temporary, temporary.open("wb") as handle:
-            np.savez(handle, services=np.array(self.services), prices=self.prices, **arrays)
+            np.savez(handle, services=np.array(self.services), **arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> "RepetitionEstimates":
+    def load(cls, path: str | Path, prices: Mapping[str, float]) -> "RepetitionEstimates":
+        """At these prices of the services, which the file does not hold: they may change, and it stays."""
         with open_arrays(path, "estimates file", REMAKE) as file:
             services = file.names("services", most=MAX_SERVICES)
-            prices = file.prices(len(services))
+            if missing := [service for service in services if service not in prices]:
+                raise FrugalError(f"it holds estimates of {listed(missing)}, which have no price")
+            costs = np.array([prices[service] for service in services], dtype=np.float64)
             bases = [k for k in range(len(services)) if f"base{k}.{PARTS[0]}.{TABLES[0]}" in file]
             if not bases:
                 raise FrugalError("it holds the estimates of no base")
             by_base = {
-                base: BaseEstimates(*(_read(file, base, part, prices) for part in PARTS)) for base in bases
+                base: BaseEstimates(*(_read(file, base, part, costs) for part in PARTS)) for base in bases
             }
-            return cls(services, prices, by_base)
+            return cls(services, costs, by_base)
 
 
 def _read(file: ArrayFile, base: int, part: str, prices: NDArray[np.float64]) -> Estimates:

@@ -1,6 +1,6 @@
 """One dataset in one repetition: what all studies start from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,14 +18,14 @@ from frugalmct.paper.stages.estimate import BaseEstimates, RepetitionEstimates, 
 from frugalmct.plans import Plan, load_plans, plan_near
 from frugalmct.splits import Split
 
-READERS = {
+READERS: dict[str, Callable[..., Any]] = {
     "market": Market.load,
     "split": Split.load,
     "combination": Combination.load,
     "estimates": RepetitionEstimates.load,
     "plans": load_plans,
 }
-"""The files of a repetition, and how each is read."""
+"""The files of a repetition, and how each is read; estimates at the prices of the run."""
 
 # Of any type: a study reads only what its NEEDS name.
 NOT_NEEDED: Any = None
@@ -52,7 +52,10 @@ class Case:
         cls, dataset: str, repetition: int, files: Mapping[str, str], settings: Mapping[str, Any]
     ) -> "Case":
         """From the files of a repetition that a study needs, by the names in READERS."""
-        parts: dict[str, Any] = {name: READERS[name](file) for name, file in files.items()}
+        given = {"estimates": [settings.get("prices")]}
+        parts: dict[str, Any] = {
+            name: READERS[name](file, *given.get(name, ())) for name, file in files.items()
+        }
         return cls(dataset, repetition, **parts, settings=settings)
 
     @property

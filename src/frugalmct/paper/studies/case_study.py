@@ -14,7 +14,7 @@ from frugalmct.paper.studies.case import Case
 from frugalmct.seeds import small_seed
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
-SETTINGS = ("budget", "block", "seed")
+SETTINGS = ("budget", "block", "seed", "prices")
 COLUMNS = [
     "part", "dataset", "budget", "repetition", "name", "items", "share", "dual_price", "marked", "accuracy",
     "cost", "paper_share", "paper_dual_price", "paper_accuracy", "paper_cost", "data",

@@ -16,7 +16,7 @@ from frugalmct.sparse import entry_keys
 Counts = NDArray[np.int64]
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
-SETTINGS = ("budget", "block")
+SETTINGS = ("budget", "block", "prices")
 
 
 def run(case: Case) -> pd.DataFrame:

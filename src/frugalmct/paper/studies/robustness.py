@@ -25,7 +25,7 @@ from frugalmct.seeds import generator
 from frugalmct.select import chosen, solve
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
-SETTINGS = ("budget", "block", "learning", "seed")
+SETTINGS = ("budget", "block", "learning", "seed", "prices")
 COLUMNS = [
     "dataset", "part", "setting", "items", "train_items", "budget", "base", "delta", "method", "draws",
     "estimated", "regret", "regret_low", "regret_high", "bound", "accuracy", "accuracy_low", "accuracy_high",

@@ -16,7 +16,7 @@ from frugalmct.sparse import take_rows
 from frugalmct.strategy import Strategy
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
-SETTINGS = ("budget", "block", "learning")
+SETTINGS = ("budget", "block", "learning", "prices")
 COLUMNS = [
     "dataset", "budget", "method", "training_items", "training_seconds", "test_items", "inference_seconds",
     "inference_ms_per_item", "paper_training_seconds", "paper_inference_seconds", "measured", "data",

@@ -13,7 +13,7 @@ from frugalmct.paper.studies.offline import Items
 from frugalmct.select import solve
 
 NEEDS = ("plans", "estimates")
-SETTINGS = ("time_limit",)
+SETTINGS = ("time_limit", "prices")
 STOPPED = ("time_limit", "no_solution")
 OUT_OF_TIME = "time_limit"
 # What is solved at all is mostly solved at once: a solver that was stopped has this share of its time at the

@@ -17,7 +17,7 @@ from frugalmct.select import OnlineSelector, Problem, available_methods, solve
 from frugalmct.select.methods import PACKAGES
 
 NEEDS = ("market", "plans", "estimates")
-SETTINGS = ("budget", "solver_study")
+SETTINGS = ("budget", "solver_study", "prices")
 COLUMNS = [
     "solver", "dataset", "items", "budget", "seconds", "accuracy", "bound", "proven", "status", "stopped",
     "gap", "shortfall", "true_accuracy", "cost", "time_limit", "version", "data",

@@ -16,7 +16,7 @@ SMALLEST = 100
 SIZES = 8
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
-SETTINGS = ("budget", "block", "learning")
+SETTINGS = ("budget", "block", "learning", "prices")
 COLUMNS = ["dataset", "budget", "repetition", "train_items", "accuracy", "cost", "data"]
 
 

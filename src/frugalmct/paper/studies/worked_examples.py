@@ -20,7 +20,7 @@ from frugalmct.select.problem import addon_costs
 from frugalmct.sparse import set_sizes
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
-SETTINGS = ("budget", "block")
+SETTINGS = ("budget", "block", "prices")
 COLUMNS = [
     "dataset", "budget", "example", "item", "base", "base_answer", "estimates", "net_values", "decision",
     "addon_answer", "combined_answer", "truth", "base_accuracy", "result_accuracy", "cost", "data",

@@ -4,6 +4,7 @@ from helpers import BLOCKS, small_market
 from two_services import KEEP_ALL, two_services
 
 from frugalmct.combine import Combiners
+from frugalmct.errors import FrugalError
 from frugalmct.estimates import Estimates
 from frugalmct.model import Learning
 from frugalmct.paper import names
@@ -98,9 +99,23 @@ def test_files_bring_everything_back(made, tmp_path):
     assert {base: found.to_dict() for base, found in again.items()} == {
         base: found.to_dict() for base, found in combination.combiners.items()
     }
-    loaded = RepetitionEstimates.load(tmp_path / "estimates.npz")
+    loaded = RepetitionEstimates.load(tmp_path / "estimates.npz", market.price_list)
     loaded_plans = load_plans(tmp_path / "plans.json")
     assert sweep("CONLL", 3, loaded, loaded_plans, 1).equals(sweep("CONLL", 3, estimates, plans, 1))
+
+
+def test_estimates_are_read_at_the_prices_of_the_run(made, tmp_path):
+    market, _, estimates, _ = made
+    estimates.save(tmp_path / "estimates.npz")
+    prices = {name: 2 * price for name, price in market.price_list.items()}
+    loaded = RepetitionEstimates.load(tmp_path / "estimates.npz", prices)
+    for base, own in estimates.by_base.items():
+        for part in ("train", "test"):
+            again, before = getattr(loaded.by_base[base], part), getattr(own, part)
+            assert again.prices.tolist() == (2 * before.prices).tolist()
+            assert again.estimated.tolist() == before.estimated.tolist()
+    with pytest.raises(FrugalError, match="which have no price"):
+        RepetitionEstimates.load(tmp_path / "estimates.npz", {"spaCy": 1.0})
 
 
 def test_names_are_those_of_the_sweep(rows):

@@ -56,7 +56,7 @@ def test_a_case_is_read_from_a_jobs_files(tmp_path):
     for name in ("market", "split", "combination", "estimates"):
         getattr(case, name).save(files[name])
     save_plans(case.plans, files["plans"])
-    loaded = Case.load("small", 2, files, case.settings)
+    loaded = Case.load("small", 2, files, {**case.settings, "prices": case.market.price_list})
     assert (loaded.dataset, loaded.repetition, loaded.budget) == ("small", 2, 5.0)
     assert loaded.plan == case.plan and loaded.choices.tolist() == case.choices.tolist()
     assert (loaded.answers != case.answers).nnz == 0
