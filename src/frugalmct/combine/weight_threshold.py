@@ -155,7 +155,7 @@ def _surface(
 
 
 def _passed(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
-    """How many thresholds each score from 0 to 1 passes: seen from the even grid, far sooner than by a search,
+    """How many thresholds each score from 0 to 1 passes: from the even grid, far sooner than by a search,
     but for scores that are within the tolerance of the next threshold."""
     limits = np.append(thresholds - TOLERANCE, np.inf)
     passed = (scores * (len(thresholds) - 1)).astype(np.int64) + 1
