@@ -16,6 +16,10 @@ class Registry:
     def names(self) -> list[str]:
         return sorted(self._targets)
 
+    def modules(self, *names: str) -> list[str]:
+        """Where these plug-ins are, each module once; without names where all of them are."""
+        return list(dict.fromkeys(self._target(name).split(":")[0] for name in names or self.names()))
+
     def register(self, name: str, target: str) -> None:
         if name in self._targets and self._targets[name] != target:
             raise FrugalError(
@@ -24,7 +28,10 @@ class Registry:
         self._targets[name] = target
 
     def load(self, name: str) -> Any:
+        module, attribute = self._target(name).split(":")
+        return getattr(import_module(module), attribute)
+
+    def _target(self, name: str) -> str:
         if name not in self._targets:
             raise FrugalError(f"Unknown {self.kind} '{name}'; known: {listed(self.names())}.")
-        module, attribute = self._targets[name].split(":")
-        return getattr(import_module(module), attribute)
+        return self._targets[name]

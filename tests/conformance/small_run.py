@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pandas as pd
 from helpers import BLOCKS
@@ -22,6 +23,7 @@ from frugalmct.paper.stages.select import sweep_all
 from frugalmct.paper.studies.registry import CALL_STUDIES
 from frugalmct.paper.tables import stacked, write_table
 from frugalmct.plans import save_plans
+from frugalmct.predict import PREDICTORS
 from frugalmct.sources import load_market
 from frugalmct.splits import split
 
@@ -116,11 +118,25 @@ class SmallRun:
 
     def _study(self, study: str) -> list[str]:
         """Of one dataset of each kind in one repetition, through files as the workflow does it."""
-        kinds = {STUDIED: ""} | ({CALLED: "calls."} if study in CALL_STUDIES else {})
-        return [self._studied(study, dataset, kind) for dataset, kind in kinds.items()]
+        return [self.studied(study, dataset, kind) for dataset, kind in self.kinds(study).items()]
 
-    def _studied(self, study: str, dataset: str, kind: str) -> str:
-        module = import_module(f"frugalmct.paper.studies.{kind}{study}")
+    @staticmethod
+    def kinds(study: str) -> dict[str, str]:
+        return {STUDIED: ""} | ({CALLED: "calls."} if study in CALL_STUDIES else {})
+
+    @staticmethod
+    def study_module(study: str, kind: str) -> ModuleType:
+        return import_module(f"frugalmct.paper.studies.{kind}{study}")
+
+    @staticmethod
+    def predictors(module: ModuleType) -> list[str]:
+        """The modules of those that a study is configured by here, as the workflow knows them."""
+        used = {"learning": [FOREST], "learnings": [FOREST, DUMMY]}
+        learnings = [learning for name in module.SETTINGS for learning in used.get(name, [])]
+        return [module for one in learnings for module in PREDICTORS.modules(one["predictor"])]
+
+    def studied(self, study: str, dataset: str, kind: str) -> str:
+        module = self.study_module(study, kind)
         cell = (dataset, 0)
         files = {
             "market": self.file("markets", dataset),

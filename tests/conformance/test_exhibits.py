@@ -4,6 +4,7 @@ import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -18,16 +19,22 @@ from small_run import SmallRun
 import frugalmct.paper.exhibits
 import frugalmct.paper.studies
 import frugalmct.paper.studies.calls
+from frugalmct import registry
 from frugalmct.paper.columns import Column
 from frugalmct.paper.exhibit import SECTIONS, STAGES, STUDY, Exhibit, draw, load_exhibit, rows_of
 from frugalmct.paper.exhibits.registry import EXHIBITS, all_exhibits
+from frugalmct.paper.jobs.code import code_files
 from frugalmct.paper.jobs.times import job_times
 from frugalmct.paper.plotting import save_figure
 from frugalmct.paper.report.page import Run, page, write_report
+from frugalmct.paper.studies import solver_runtime
+from frugalmct.paper.studies.calls import solver_runtime as call_solver_runtime
 from frugalmct.paper.studies.calls.case import READERS as CALL_READERS
 from frugalmct.paper.studies.case import READERS
 from frugalmct.paper.studies.registry import CALL_STUDIES, STUDIES
 from frugalmct.paper.tables import write_table
+from frugalmct.select import methods
+from frugalmct.select.methods import METHODS
 
 KINDS = ("text", "number", "share", "flag")
 MOST_LINES = 8
@@ -283,6 +290,34 @@ def test_a_study_says_what_it_needs_and_gives_rows(study, small_run):
 @every_study
 def test_a_study_is_shown_by_some_exhibit(study):
     assert any(f"{STUDY}{study}" in exhibit.needs for exhibit in all_exhibits())
+
+
+@every_study
+def test_what_a_study_imports_by_name_is_in_its_fingerprint(study, small_run, monkeypatch, tmp_path):
+    """Whatever it loads while it runs, also in processes of its own."""
+    record = tmp_path / "imported"
+
+    def noted(name: str) -> ModuleType:
+        with record.open("a") as lines:
+            lines.write(f"{name}\n")
+        return import_module(name)
+
+    for place in (registry, methods):
+        monkeypatch.setattr(place, "import_module", noted)
+    for dataset, kind in small_run.kinds(study).items():
+        record.write_text("")
+        module = small_run.study_module(study, kind)
+        small_run.studied(study, dataset, kind)
+        plugins = [*getattr(module, "PLUGINS", []), *small_run.predictors(module)]
+        files = code_files(ROOT / "workflow" / "scripts" / "run_study.py", module.__name__, *plugins)
+        for name in set(record.read_text().split()):
+            assert Path(import_module(name).__file__) in files, f"{module.__name__} imports {name}"
+
+
+def test_the_solver_study_has_every_solver_in_its_fingerprint():
+    """Those too that are not installed here: they may be where it runs."""
+    for module in (solver_runtime, call_solver_runtime):
+        assert {METHODS.load(name).__module__ for name in METHODS.names()} <= set(module.PLUGINS)
 
 
 @every_exhibit

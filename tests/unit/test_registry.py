@@ -54,3 +54,11 @@ def test_source_kinds():
 def test_scale_must_be_a_share(scale):
     with pytest.raises(FrugalError, match="mine: scale is"):
         load_market("mine", {"source": {"kind": "jsonl"}}, scale=scale)
+
+
+def test_modules_are_told_once_each_of_some_or_of_all():
+    registry = Registry("number", {"b": "x:one", "a": "x:two", "c": "y:z"})
+    assert registry.modules() == ["x", "y"] and registry.modules("c") == ["y"]
+    assert registry.modules("c", "b", "a") == ["y", "x"]
+    with pytest.raises(FrugalError, match="Unknown number 'd'; known: a, b, c"):
+        registry.modules("d")

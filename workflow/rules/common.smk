@@ -28,7 +28,10 @@ from frugalmct.paper.jobs.log import sentence_only
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.studies.registry import CALL_STUDIES, STUDIES
 from frugalmct.paper.studies.scope import studied, studied_budget, studied_budgets, studied_calls
+from frugalmct.predict import PREDICTORS
 from frugalmct.predict.available import automl_python, missing
+from frugalmct.select.methods import METHODS
+from frugalmct.sources import SOURCES
 from frugalmct.values import printable
 
 WORKFLOW = Path(str(workflow.current_basedir)).parent
@@ -168,7 +171,7 @@ LEARNING = learning_with(PREDICTOR)
 def source_code(wildcards):
     """The package's code behind answers, of their own source format only."""
     kind = SETTINGS["datasets"][wildcards.dataset]["source"]["kind"]
-    return package_code("read_answers", f"frugalmct.sources.{kind}")
+    return package_code("read_answers", *SOURCES.modules(kind))
 
 
 def fetched_record(wildcards):
@@ -198,9 +201,9 @@ def source_content(dataset):
 
 # ---- selection
 
-EXACT = "frugalmct.select.exact"
-PLUS_FOREST = "frugalmct.predict.extra_trees"
-PER_CALL_FORESTS = (PLUS_FOREST, "frugalmct.predict.random_forest")
+EXACT = METHODS.modules("exact")
+PLUS_FOREST = PREDICTORS.modules("extra_trees")
+PER_CALL_FORESTS = PREDICTORS.modules("extra_trees", "random_forest")
 
 
 def selection_block(wildcards):
@@ -265,26 +268,6 @@ FILES = {
     "plans": "results/plans/{dataset}/{repetition}.json",
     "call_estimates": "results/call_estimates/{dataset}/{repetition}.npz",
 }
-# What is imported by name while a study runs.
-PLUGINS = {
-    "ablation": [PLUS_FOREST, "frugalmct.predict.random_forest"],
-    "runtime": [f"frugalmct.predict.{PREDICTOR}"],
-    "training_size": [f"frugalmct.predict.{PREDICTOR}"],
-    "predictors": [f"frugalmct.predict.{predictor}" for predictor in INSTALLED],
-    "robustness": [EXACT, f"frugalmct.predict.{PREDICTOR}"],
-    "solver_agreement": [EXACT, "frugalmct.select.solvers.cbc", "frugalmct.select.solvers.highs"],
-    "solver_runtime": [
-        EXACT,
-        "frugalmct.select.relaxation",
-        *(f"frugalmct.select.solvers.{name}" for name in ("cbc", "highs", "cp_sat", "scip")),
-    ],
-}
-
-
-# And while one runs of calls with costs of their own.
-CALL_PLUGINS = {"robustness": [EXACT], "training_size": PER_CALL_FORESTS} | {
-    study: PLUGINS[study] for study in ("solver_agreement", "solver_runtime")
-}
 
 
 def study_name(study, wildcards):
@@ -294,17 +277,23 @@ def study_name(study, wildcards):
 
 
 def study_code(study, wildcards):
-    plugins = CALL_PLUGINS if wildcards.dataset in PER_CALL else PLUGINS
-    return package_code("run_study", study_name(study, wildcards), *plugins.get(study, []))
+    """With what it imports by name: by itself, and of the predictors that it learns with."""
+    name = study_name(study, wildcards)
+    plugins = getattr(import_module(name), "PLUGINS", [])
+    predictors = PREDICTORS.modules(*learnt_with(study, wildcards))
+    return package_code("run_study", name, *plugins, *predictors)
 
 
 def study_inputs(study, wildcards):
     """The files of a repetition that the study reads, and the Python of a predictor that it learns with."""
     needs = import_module(study_name(study, wildcards)).NEEDS
-    learns = [] if wildcards.dataset in PER_CALL else study_predictors(study)
     return {name: FILES[name].format(**wildcards) for name in needs} | {
-        "automl": launcher_of(*learns)
+        "automl": launcher_of(*learnt_with(study, wildcards))
     }
+
+
+def learnt_with(study, wildcards):
+    return [] if wildcards.dataset in PER_CALL else study_predictors(study)
 
 
 def study_predictors(study):

@@ -62,7 +62,7 @@ rule estimate_accuracy:
         "../../envs/core.yaml"
     threads: threads_of(PREDICTOR)
     params:
-        code=package_code("estimate_accuracy", f"frugalmct.predict.{PREDICTOR}"),
+        code=package_code("estimate_accuracy", *PREDICTORS.modules(PREDICTOR)),
         block=lambda wildcards: dataset_block(wildcards.dataset, *LEARNING_KEYS),
         learning=LEARNING,
     message:

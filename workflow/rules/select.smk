@@ -17,7 +17,7 @@ rule select_services:
     conda:
         "../../envs/core.yaml"
     params:
-        code=package_code("select_services", EXACT),
+        code=package_code("select_services", *EXACT),
         block=selection_block,
         delta=SETTINGS["delta"],
         seed=SETTINGS["seed"],
@@ -42,7 +42,7 @@ rule route_plus:
     conda:
         "../../envs/core.yaml"
     params:
-        code=package_code("route_plus", PLUS_FOREST),
+        code=package_code("route_plus", *PLUS_FOREST),
         block=lambda wildcards: dataset_block(wildcards.dataset, "base", "budgets", *LEARNING_KEYS),
         seed=SETTINGS["seed"],
     message:
@@ -65,7 +65,7 @@ rule evaluate_baselines:
     conda:
         "../../envs/core.yaml"
     params:
-        code=package_code("evaluate_baselines", EXACT),
+        code=package_code("evaluate_baselines", *EXACT),
         block=selection_block,
         seed=SETTINGS["seed"],
     message:
@@ -111,7 +111,7 @@ rule evaluate_routers:
     conda:
         "../../envs/core.yaml"
     params:
-        code=package_code("evaluate_routers", EXACT, *PER_CALL_FORESTS),
+        code=package_code("evaluate_routers", *EXACT, *PER_CALL_FORESTS),
         block=per_call_block,
         seed=SETTINGS["seed"],
     message:

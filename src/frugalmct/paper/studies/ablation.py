@@ -26,6 +26,7 @@ from frugalmct.paper.studies.case import Case
 from frugalmct.parts import used_states
 from frugalmct.plans import DELTA, make_plans
 from frugalmct.plus import Learner, plan_all
+from frugalmct.predict import PREDICTORS
 from frugalmct.seeds import generator
 from frugalmct.splits import split
 from frugalmct.states import WEIGHT_THRESHOLD, Combiner, StateFeatures, StateModel
@@ -44,6 +45,7 @@ PARTS = (ABSTENTION, SUMMARY, LEAF, EXTRA, BASE, LEARNED, SECOND)
 ADDED, WITHOUT, READING = "added", "left out", "reading"
 NEEDS = ("market", "split")
 SETTINGS = ("block", "budgets", "seed")
+PLUGINS = PREDICTORS.modules("extra_trees", "random_forest")
 COLUMNS = [
     "dataset", "kind", "part", "budget", "repetition", "accuracy", "cost", "train_items", "test_items",
     "data",

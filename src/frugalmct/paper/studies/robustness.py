@@ -23,9 +23,11 @@ from frugalmct.paper.studies.case import Case
 from frugalmct.plans import Plan, make_plans
 from frugalmct.seeds import generator
 from frugalmct.select import chosen, solve
+from frugalmct.select.methods import METHODS
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
 SETTINGS = ("budget", "block", "learning", "seed", "prices")
+PLUGINS = METHODS.modules("exact")
 COLUMNS = [
     "dataset", "part", "setting", "items", "train_items", "budget", "base", "delta", "method", "draws",
     "estimated", "regret", "regret_low", "regret_high", "bound", "accuracy", "accuracy_low", "accuracy_high",

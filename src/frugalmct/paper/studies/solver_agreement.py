@@ -11,6 +11,7 @@ from frugalmct.paper.studies.case import Case
 from frugalmct.paper.studies.guarded import GRACE, OutOfTime, guarded
 from frugalmct.paper.studies.offline import Items
 from frugalmct.select import solve
+from frugalmct.select.methods import METHODS
 
 NEEDS = ("plans", "estimates")
 SETTINGS = ("time_limit", "prices")
@@ -20,6 +21,7 @@ OUT_OF_TIME = "time_limit"
 # budgets to come.
 LATER = 0.1
 CHECKED_SOLVERS = ("exact", "cbc_reduced", "highs_reduced")
+PLUGINS = METHODS.modules(*CHECKED_SOLVERS)
 COLUMNS = [
     "dataset", "repetition", "budget", "solver", "accuracy", "bound", "proven", "status", "difference",
 ]  # fmt: skip

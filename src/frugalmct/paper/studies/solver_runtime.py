@@ -14,10 +14,12 @@ from frugalmct.paper.studies.case import Case
 from frugalmct.paper.studies.guarded import GRACE, OutOfTime, guarded
 from frugalmct.paper.studies.offline import BothParts, Spent
 from frugalmct.select import OnlineSelector, Problem, available_methods, solve
-from frugalmct.select.methods import PACKAGES
+from frugalmct.select.methods import METHODS, PACKAGES
 
 NEEDS = ("market", "plans", "estimates")
 SETTINGS = ("budget", "solver_study", "prices")
+# Those that can run here; and what says whether they can.
+PLUGINS = METHODS.modules()
 COLUMNS = [
     "solver", "dataset", "items", "budget", "seconds", "accuracy", "bound", "proven", "status", "stopped",
     "gap", "shortfall", "true_accuracy", "cost", "time_limit", "version", "data",

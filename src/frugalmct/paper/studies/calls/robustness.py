@@ -25,10 +25,12 @@ from frugalmct.percall.training import OnTrial
 from frugalmct.plans import DELTA
 from frugalmct.seeds import generator
 from frugalmct.select import Problem, chosen, solve
+from frugalmct.select.methods import METHODS
 from frugalmct.training import folds
 
 NEEDS = ("market", "call_estimates")
 SETTINGS = ("seed",)
+PLUGINS = METHODS.modules("exact")
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
 MOST_DRAWN = 5000

@@ -4,9 +4,11 @@ import pandas as pd
 
 from frugalmct.paper.studies.calls.case import Case
 from frugalmct.paper.studies.solver_agreement import CHECKED_SOLVERS, agreement
+from frugalmct.select.methods import METHODS
 
 NEEDS = ("call_estimates",)
 SETTINGS = ("time_limit",)
+PLUGINS = METHODS.modules(*CHECKED_SOLVERS)
 
 
 def run(case: Case) -> pd.DataFrame:

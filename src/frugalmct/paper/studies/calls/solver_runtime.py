@@ -7,9 +7,11 @@ import pandas as pd
 
 from frugalmct.paper.studies.calls.case import Case
 from frugalmct.paper.studies.solver_runtime import solver_study
+from frugalmct.select.methods import METHODS
 
 NEEDS = ("market", "call_estimates")
 SETTINGS = ("solver_study",)
+PLUGINS = METHODS.modules()
 
 
 def run(case: Case) -> pd.DataFrame:

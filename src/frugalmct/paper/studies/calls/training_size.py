@@ -12,10 +12,12 @@ from frugalmct.paper.studies.calls.case import Case
 from frugalmct.paper.studies.training_size import COLUMNS, training_sizes
 from frugalmct.percall.fitting import per_call_learning
 from frugalmct.percall.model import Learner
+from frugalmct.predict import PREDICTORS
 from frugalmct.seeds import generator
 
 NEEDS = ("market", "split", "call_estimates")
 SETTINGS = ("seed",)
+PLUGINS = PREDICTORS.modules("extra_trees", "random_forest")
 
 
 def run(case: Case) -> pd.DataFrame:
