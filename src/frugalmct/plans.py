@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,29 +28,22 @@ ALPHAS = range(-10, 11)
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do at one budget: the base always asked, the buffer δ, and the dual price once it is known."""
+    """What to do at one budget: the base always asked, and the buffer δ; estimates give its dual price."""
 
     budget: float
     base: int
     delta: float
-    dual_price: float = math.nan
 
     @classmethod
-    def from_dict(cls, values: Any, *, priced: bool) -> "Plan":
-        """Read back from a file, with its dual price or without."""
+    def from_dict(cls, values: Any) -> "Plan":
         fields = Fields("a plan", values)
         plan = cls(
             budget=fields.number("budget", least=0, most=MAX_MONEY),
             base=fields.whole("base", most=MAX_SERVICES - 1),
             delta=fields.number("delta", least=-10, most=1),
-            dual_price=fields.number("dual_price", least=0) if priced else math.nan,
         )
         fields.done()
         return plan
-
-    def priced(self, training: Estimates) -> "Plan":
-        """With the dual price that the training items give."""
-        return replace(self, dual_price=training.dual_price(self.budget, self.delta))
 
 
 def make_plans(
@@ -59,7 +52,7 @@ def make_plans(
     budgets: Sequence[float],
     delta: float | str = DELTA,
 ) -> list[Plan]:
-    """Base and δ for every budget, not priced yet, by the accuracy reached on the held-out rows.
+    """Base and δ for every budget, by the accuracy reached on the held-out rows.
 
     Each candidate holds one base's estimates of the training items; dual prices come from the rows that are
     not held out. No forest is grown for it: estimates of training items are out of sample.
@@ -206,4 +199,4 @@ def load_plans(path: str | Path) -> list[Plan]:
     with json_in(path, "plans file", REMAKE) as rows:
         if not isinstance(rows, list):
             raise FrugalError("it holds no list of plans")
-        return [Plan.from_dict(row, priced=False) for row in rows]
+        return [Plan.from_dict(row) for row in rows]

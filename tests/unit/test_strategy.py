@@ -155,8 +155,8 @@ def test_a_strategy_has_the_plans_of_the_paper(markets, delta):
     for plan in plans:
         own = strategy.plan(plan.budget)
         assert (own.base, own.delta) == ((plan.base,), plan.delta)
-        priced = plan.priced(models[plan.base].training)
-        assert own.dual_price == pytest.approx(priced.dual_price, rel=1e-9)
+        dual_price = models[plan.base].training.dual_price(plan.budget, plan.delta)
+        assert own.dual_price == pytest.approx(dual_price, rel=1e-9)
 
 
 def test_the_papers_method_is_to_the_letter_unless_told_otherwise(markets):

@@ -1,6 +1,5 @@
 """What the paper's combiner is worth on new items, to be compared with the learned one."""
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,36 +30,6 @@ def fold_choices(
 
     fold: (items,). It takes no longer than one search: the means over folds make up those over their unions.
     """
-    return {
-        number: chosen
-        for number, chosen, _ in _searched(truth, base_scores, addon_scores, fold, metric, grid, options)
-    }
-
-
-def out_of_fold_metric(
-    truth: csr_matrix,
-    base_scores: csr_matrix,
-    addon_scores: csr_matrix,
-    fold: NDArray[np.int64],
-    metric: str = "accuracy",
-    grid: int = GRID,
-    **options: Any,
-) -> float:
-    """The mean metric that `search` on the other folds reaches on each: what (w, θ) is worth on new items."""
-    found = _searched(truth, base_scores, addon_scores, fold, metric, grid, options)
-    return float(sum(reached for _, _, reached in found) / len(fold))
-
-
-def _searched(
-    truth: csr_matrix,
-    base_scores: csr_matrix,
-    addon_scores: csr_matrix,
-    fold: NDArray[np.int64],
-    metric: str,
-    grid: int,
-    options: Mapping[str, Any],
-) -> Iterator[tuple[int, WeightThreshold, float]]:
-    """Every fold, the (w, θ) of the others, and the sum of the metric that it reaches there."""
     weights = np.ones(1) if same_answers(base_scores, addon_scores) else grid_steps(grid)
     matrices, numbers = (truth, base_scores, addon_scores), np.unique(fold).tolist()
     sums = []
@@ -69,7 +38,7 @@ def _searched(
         truly, base, addon = (take_rows(matrix, rows) for matrix in matrices)
         sums.append(len(rows) * mean_metric(truly, base, addon, metric, grid, weights=weights, **options))
     total, thresholds = np.sum(sums, axis=0), grid_steps(grid)
-    for number, own in zip(numbers, sums, strict=True):
-        chosen = best_of((total - own).round(9), weights, thresholds)
-        place = np.searchsorted(weights, chosen.weight), np.searchsorted(thresholds, chosen.threshold)
-        yield number, chosen, float(own[place])
+    return {
+        number: best_of((total - own).round(9), weights, thresholds)
+        for number, own in zip(numbers, sums, strict=True)
+    }

@@ -56,7 +56,6 @@ INK = "#333333"
 PAPER_COLOR = "#8c8c8c"
 STAMPS = {"SIMULATED DATA": "#b3261e", "REAL DATA": "#1b6e3c"}
 WIDE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "PingFang SC", "Arial Unicode MS")
-COST_LABEL = f"cost ({USUAL_UNIT})"
 
 
 def has_call_costs(table: pd.DataFrame) -> bool:
