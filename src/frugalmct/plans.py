@@ -1,11 +1,9 @@
 """Plans: what to do at a budget, chosen by trying it on training items held out for that."""
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +12,7 @@ from numpy.typing import NDArray
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
 from frugalmct.estimates import Estimates
-from frugalmct.files import write_text
-from frugalmct.values import MAX_SERVICES, REMAKE, Fields, json_in, shown
+from frugalmct.values import shown
 
 if TYPE_CHECKING:
     from frugalmct.market import Market
@@ -33,17 +30,6 @@ class Plan:
     budget: float
     base: int
     delta: float
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Plan":
-        fields = Fields("a plan", values)
-        plan = cls(
-            budget=fields.number("budget", least=0, most=MAX_MONEY),
-            base=fields.whole("base", most=MAX_SERVICES - 1),
-            delta=fields.number("delta", least=-10, most=1),
-        )
-        fields.done()
-        return plan
 
 
 def make_plans(
@@ -85,11 +71,6 @@ def _best_plan(trials: Sequence[_Trial], budget: float, deltas: Sequence[float])
     best = max(affordable, key=lambda trial: trial.score(budget, usual))
     delta = max(deltas, key=lambda delta: (best.score(budget, delta), -abs(delta - DELTA)))
     return Plan(float(budget), best.priced_on.base, delta)
-
-
-def bases_to_try(market: "Market", base: str) -> list[int]:
-    """The service of that name, or every one for `auto`."""
-    return list(range(len(market.services))) if base == AUTO else [market.service_index(base)]
 
 
 def budget_list(budgets: Sequence[float] | float) -> list[float]:
@@ -171,32 +152,3 @@ def deltas_to_try(delta: float | str, items: int) -> list[float]:
             f"delta is {delta!r}; it must be `auto` or a number from -10 to 1, such as {DELTA}."
         )
     return [float(delta)]
-
-
-def plan_near(plans: Sequence[Plan], prices: NDArray[np.float64], budget: float) -> Plan:
-    """The plan of that budget; where there is none, that of the nearest one, for this budget.
-
-    Base and buffer are then those found for the neighbour: nothing is tuned again.
-    """
-    affordable = [plan for plan in plans if prices[plan.base] <= budget]
-    if not affordable:
-        cheapest = min(float(prices[plan.base]) for plan in plans)
-        raise FrugalError(
-            f"A study's budget is {budget:g}, but every base that was learnt costs at least {cheapest:g}; "
-            "raise the study's budget, or add it to the dataset's budgets."
-        )
-    nearest = min(affordable, key=lambda plan: abs(plan.budget - budget))
-    return Plan(float(budget), nearest.base, nearest.delta)
-
-
-def save_plans(plans: Sequence[Plan], path: str | Path) -> None:
-    """JSON; dual prices stay behind, since they follow from the estimates at hand."""
-    rows = [{"budget": plan.budget, "base": plan.base, "delta": plan.delta} for plan in plans]
-    write_text(path, json.dumps(rows, indent=1) + "\n")
-
-
-def load_plans(path: str | Path) -> list[Plan]:
-    with json_in(path, "plans file", REMAKE) as rows:
-        if not isinstance(rows, list):
-            raise FrugalError("it holds no list of plans")
-        return [Plan.from_dict(row) for row in rows]

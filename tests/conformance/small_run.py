@@ -17,12 +17,12 @@ from frugalmct.paper.stages.call_estimates import RepetitionCalls
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates, learning_for
 from frugalmct.paper.stages.per_call import fit_per_call, settings_of, sweep_per_call
+from frugalmct.paper.stages.plans import save_plans
 from frugalmct.paper.stages.plus import plus_learning, sweep_plus
 from frugalmct.paper.stages.routers import sweep_routers
 from frugalmct.paper.stages.select import sweep_all
 from frugalmct.paper.studies.registry import CALL_STUDIES
 from frugalmct.paper.tables import stacked, write_table
-from frugalmct.plans import save_plans
 from frugalmct.predict import PREDICTORS
 from frugalmct.sources import load_market
 from frugalmct.splits import split

@@ -4,9 +4,9 @@ from frugalmct.market import Market
 from frugalmct.paper.jobs.log import job_log
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates
+from frugalmct.paper.stages.plans import save_plans
 from frugalmct.paper.stages.select import sweep_all
 from frugalmct.paper.tables import write_table
-from frugalmct.plans import save_plans
 from frugalmct.seeds import small_seed
 from frugalmct.splits import Split
 

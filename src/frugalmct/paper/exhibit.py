@@ -92,7 +92,7 @@ class Inputs:
         return ((cell_of(file), RepetitionCalls.load(file)) for file in self.files["call_estimates"])
 
     def plans(self) -> "dict[Cell, list[Plan]]":
-        from frugalmct.plans import load_plans
+        from frugalmct.paper.stages.plans import load_plans
 
         return {cell_of(file): load_plans(file) for file in self.files["plans"]}
 

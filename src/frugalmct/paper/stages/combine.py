@@ -10,7 +10,7 @@ from frugalmct.errors import FrugalError
 from frugalmct.files import write_text
 from frugalmct.market import Market
 from frugalmct.model import Learning
-from frugalmct.plans import bases_to_try
+from frugalmct.paper.stages.plans import bases_to_try
 from frugalmct.splits import Split
 from frugalmct.values import REMAKE, json_in, numbered
 

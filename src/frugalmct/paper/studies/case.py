@@ -15,7 +15,8 @@ from frugalmct.market import LabelMarket, Market
 from frugalmct.model import Learning
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import BaseEstimates, RepetitionEstimates, learning_for
-from frugalmct.plans import Plan, load_plans, plan_near
+from frugalmct.paper.stages.plans import load_plans, plan_near
+from frugalmct.plans import Plan
 from frugalmct.splits import Split
 
 READERS: dict[str, Callable[..., Any]] = {

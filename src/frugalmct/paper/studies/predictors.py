@@ -14,8 +14,9 @@ import pandas as pd
 
 from frugalmct.model import AccuracyModel, Learning
 from frugalmct.paper.stages.estimate import BaseEstimates
+from frugalmct.paper.stages.plans import plan_near
 from frugalmct.paper.studies.case import Case
-from frugalmct.plans import Plan, plan_near
+from frugalmct.plans import Plan
 from frugalmct.predict import PREDICTORS
 
 OK = "ok"

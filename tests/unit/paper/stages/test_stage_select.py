@@ -10,8 +10,9 @@ from frugalmct.model import Learning
 from frugalmct.paper import names
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import BaseEstimates, RepetitionEstimates
+from frugalmct.paper.stages.plans import load_plans, save_plans
 from frugalmct.paper.stages.select import COLUMNS, METHODS, ideal_accuracy, sweep, sweep_all, sweep_ideal
-from frugalmct.plans import Plan, load_plans, save_plans
+from frugalmct.plans import Plan
 from frugalmct.select import Problem, solve
 from frugalmct.sources import load_market
 from frugalmct.splits import split

@@ -3,8 +3,9 @@ import pytest
 from study_cases import COMBINERS, case_at
 
 from frugalmct.errors import FrugalError
+from frugalmct.paper.stages.plans import plan_near, save_plans
 from frugalmct.paper.studies.case import READERS, Case
-from frugalmct.plans import Plan, plan_near, save_plans
+from frugalmct.plans import Plan
 from frugalmct.sparse import set_sizes
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from frugalmct.errors import FrugalError
 from frugalmct.paper.stages.combine import Combination
-from frugalmct.plans import load_plans
+from frugalmct.paper.stages.plans import load_plans
 
 
 @pytest.mark.parametrize(
