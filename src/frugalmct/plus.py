@@ -23,9 +23,8 @@ from frugalmct.predict import make_predictor
 from frugalmct.predict.random_forest import RandomForest
 from frugalmct.seeds import generator, small_seed
 from frugalmct.sparse import take_rows
-from frugalmct.splits import split
 from frugalmct.states import Combiner, PaperCombiner, StateFeatures, StateModel, paper_combiner
-from frugalmct.training import Given, Learnt, Training, Trials, fold_numbers, folds
+from frugalmct.training import Given, Learnt, Training, Trials, fold_numbers, folds, held_out
 
 # Forests, prices and the second step learn no more from more items, and no more are judged out of fold;
 # combiners learn from all.
@@ -217,9 +216,9 @@ def _paper_bases(
     market: LabelMarket, budgets: Sequence[float], bases: Sequence[State], learning: Learning
 ) -> list[State]:
     """The bases that the paper's method uses at some budget."""
-    held_out = split(len(market), train_share=0.8, seed=learning.seed, dataset=market.name).test
+    aside = held_out(len(market), learning.seed, market.name)[0][1]
     training = [AccuracyModel.fit(market, base, learning).training for (base,) in bases]
-    return sorted({(plan.base,) for plan in make_plans(training, held_out, budgets)})
+    return sorted({(plan.base,) for plan in make_plans(training, aside, budgets)})
 
 
 def _paper_accuracy(

@@ -28,7 +28,6 @@ from frugalmct.plans import DELTA, make_plans
 from frugalmct.plus import Learner, plan_all
 from frugalmct.predict import PREDICTORS
 from frugalmct.seeds import generator
-from frugalmct.splits import split
 from frugalmct.states import WEIGHT_THRESHOLD, Combiner, StateFeatures, StateModel
 from frugalmct.training import folds, held_out
 
@@ -153,7 +152,7 @@ class Trial:
     def by_paper(self, models: Mapping[int, AccuracyModel], in_sample: bool = False) -> Reached:
         """One add-on by (w, θ), the base tried on held-out items; in_sample: where p̂ comes from."""
         train = self.train
-        aside = split(len(train), train_share=0.8, seed=self.learning.seed, dataset=train.name).test
+        aside = held_out(len(train), self.learning.seed, train.name)[0][1]
         found: Reached = {}
         for plan in make_plans([model.training for model in models.values()], aside, self.budgets):
             model = models[plan.base]
