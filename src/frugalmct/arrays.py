@@ -37,6 +37,9 @@ from frugalmct.values import (
     shown,
 )
 
+Described = tuple[dict[str, Any], dict[str, np.ndarray]]
+"""A part of a file: what its JSON header says, and its arrays by name."""
+
 FREE_BYTES = 64 * 2**20
 RATIO = 10
 """A file may unpack to FREE_BYTES and RATIO times its own size; our own markets pack to about a fifth."""

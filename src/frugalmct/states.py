@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from frugalmct.arrays import Described
 from frugalmct.cascade import NEVER, State, joined
 from frugalmct.combine.learned import COMBINER, LearnedCombiner
 from frugalmct.combine.one_item import Answer, mix_one
@@ -26,8 +27,6 @@ from frugalmct.sparse import sorted_labels
 from frugalmct.values import Fields, shown
 
 WEIGHT_THRESHOLD = "weight_threshold"
-
-Described = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)

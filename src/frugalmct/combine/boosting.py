@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from frugalmct.errors import FrugalError
+from frugalmct.floats import rounded_down
 
 ROUNDS = 20
 DEPTH = 4
@@ -68,7 +69,7 @@ class BoostedTrees:
         trees = [_complete(stage[0].nodes) for stage in grown._predictors]
         feature, threshold, leaves = (np.array(part) for part in zip(*trees, strict=True))
         offset = float(np.ravel(grown._baseline_prediction)[0])
-        return cls(offset, feature.astype(np.int16), _rounded_down(threshold), leaves.astype(np.float32))
+        return cls(offset, feature.astype(np.int16), rounded_down(threshold), leaves.astype(np.float32))
 
     @classmethod
     def constant(cls, probability: float) -> "BoostedTrees":
@@ -191,9 +192,3 @@ def _threads() -> ThreadpoolController:
     """Made once, since it looks through all libraries, and only when scikit-learn is loaded: a limit is one
     for the threads of those that it found."""
     return ThreadpoolController()
-
-
-def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The largest float32 not above: tables are float32, so that every comparison stays as it was."""
-    rounded = thresholds.astype(np.float32)
-    return np.where(rounded > thresholds, np.nextafter(rounded, np.float32(-np.inf)), rounded)

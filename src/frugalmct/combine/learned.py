@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from frugalmct.arrays import Described
 from frugalmct.combine.boosting import TYPES, BoostedTrees
 from frugalmct.combine.candidates import MAX_SERVICES, Candidates, float32_columns
 from frugalmct.combine.kept import KeptSet, Ranked, best_rule
@@ -38,7 +39,6 @@ COMBINER = "learned"
 # Labels, of all services together, that are judged at once.
 LABELS_AT_ONCE = 1 << 17
 
-State = tuple[dict[str, Any], dict[str, np.ndarray]]
 Kept = Callable[[Candidates, NDArray[np.float64]], NDArray[np.bool_]]
 
 
@@ -143,7 +143,7 @@ class LearnedCombiner:
             known = self.records.look_up(candidates).columns()
             yield candidates, self.trees.probabilities(float32_columns([candidates.columns(), known]))
 
-    def to_arrays(self) -> State:
+    def to_arrays(self) -> Described:
         """A JSON-able header and plain arrays, all that `apply` needs."""
         header = {
             "combiner": COMBINER,

@@ -7,12 +7,11 @@ order as there, so that it is the same to its last digit.
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frugalmct.combine.boosting import BoostedTrees
 from frugalmct.combine.candidates import MAX_CONTEXT, MAX_SERVICES, NOT_GIVEN, SILENT, VALUE_STEPS
 from frugalmct.combine.kept import TIE, KeptSet
-from frugalmct.combine.records import LABEL_BITS, PRIOR, Records
+from frugalmct.combine.records import LABEL_BITS, PRIOR, Records, log_odds
 from frugalmct.combine.union import TOLERANCE
 
 Answer = Mapping[int, float]
@@ -66,7 +65,7 @@ class OneItem:
         )
         named = labels.places(pairs.keys >> LABEL_BITS)
         usual = labels.share(named, np.full(len(named), self._overall), None)
-        lift = _log_odds(pairs.share(np.arange(len(named)), usual, None)) - _log_odds(usual)
+        lift = log_odds(pairs.share(np.arange(len(named)), usual, None)) - log_odds(usual)
         self._lifts = dict(zip(pairs.keys.tolist(), lift.tolist(), strict=True))
 
     def _shares(self, records: Records, name: str) -> list[float]:
@@ -172,7 +171,3 @@ def sum_of(values: list[float]) -> float:
     for value in values:
         total += value
     return total
-
-
-def _log_odds(share: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.log(share / (1 - share))

@@ -255,7 +255,7 @@ class Lookup:
         seen = records.labels.counts(records.labels.given, self.labels, held)
         beside = None if held is None else Held(held.fold[self.who], held_out)
         usual = labels[self.who]
-        lift = _log_odds(records.pairs.share(self.pairs, usual, beside)) - _log_odds(usual)
+        lift = log_odds(records.pairs.share(self.pairs, usual, beside)) - log_odds(usual)
         context = np.bincount(self.who, weights=lift, minlength=len(self.rows))
         return float32_columns([givers, labels, both, np.log1p(seen), context])
 
@@ -310,7 +310,7 @@ def _of_known(labels: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np
     return np.append(known, False)[np.minimum(labels, len(known))]
 
 
-def _log_odds(share: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_odds(share: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.log(share / (1 - share))
 
 

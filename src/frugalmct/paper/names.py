@@ -27,6 +27,9 @@ DUMMY = "mean"
 MADE_BY = "frugalmct.paper"
 DONE = "is done"
 
+OK = "ok"
+"""In the column `status`: the row is what its method reached."""
+
 
 def single(service: str) -> str:
     """The method that asks this service alone."""

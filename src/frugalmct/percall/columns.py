@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from frugalmct.arrays import text_array
+from frugalmct.arrays import Described, text_array
 from frugalmct.checks import MAX_MONEY, MIN_MONEY
 from frugalmct.errors import FrugalError, listed
 from frugalmct.features import summary_columns
@@ -63,7 +63,7 @@ class ItemColumns:
             parts.append(known.given.astype(np.float32))
         return np.hstack(parts)
 
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def to_arrays(self) -> Described:
         arrays = {} if self.text is None else self.text.arrays()
         return {"text": self.text is not None, "given": self.given}, arrays
 

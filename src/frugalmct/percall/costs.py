@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.arrays import ArrayFile
+from frugalmct.arrays import ArrayFile, Described
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError
 from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
@@ -61,7 +61,7 @@ class CostModel:
             return CostModel.fixed(prices)
         return replace(self, mean=self.mean * factors, highest=self.highest * factors)
 
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def to_arrays(self) -> Described:
         arrays = {"mean": self.mean, "highest": self.highest, "foretold": self.foretold.astype(np.int64)}
         if self.predictor is None:
             return {"predictor": None}, arrays

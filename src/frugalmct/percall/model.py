@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.arrays import ArrayFile
+from frugalmct.arrays import ArrayFile, Described
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError
 from frugalmct.market import Known, Market
@@ -55,7 +55,7 @@ class FirstModel:
             curve=curve,
         )
 
-    def to_arrays(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def to_arrays(self, prefix: str) -> Described:
         header, arrays = self.predictor.to_arrays()
         cost_header, cost_arrays = self.costs.to_arrays()
         described = {

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from frugalmct.arrays import Described
 from frugalmct.errors import FrugalError
 from frugalmct.predict import auto_sklearn_job
 from frugalmct.predict.available import AUTOML_PYTHON, automl_python, missing
-from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
+from frugalmct.predict.base import Estimates, Matrix, Predictor, whole
 from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.seeds import small_seed
 
@@ -107,7 +108,7 @@ class AutoSklearn(Predictor):
         with np.load(self._file("estimates.npz"), allow_pickle=False) as arrays:
             return arrays["estimates"]
 
-    def _state(self) -> State:
+    def _state(self) -> Described:
         raise FrugalError(
             "What auto-sklearn found cannot be saved as plain data; train with another predictor, such as "
             "random_forest or flaml, to take a strategy away."

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
+from frugalmct.arrays import Described
 from frugalmct.errors import FrugalError
 
 Estimates = NDArray[np.float64]
 Matrix: TypeAlias = csr_matrix | NDArray[np.float32]
-State = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 class Predictor(ABC):
@@ -80,7 +80,7 @@ class Predictor(ABC):
     def services(self) -> int:
         return self._services
 
-    def to_arrays(self) -> State:
+    def to_arrays(self) -> Described:
         """A JSON-able header and plain arrays, all that `estimate` needs; training estimates stay behind."""
         if self._columns is None:
             raise FrugalError(f"Predictor '{self.name}' has not been fitted; call fit first.")
@@ -116,7 +116,7 @@ class Predictor(ABC):
         return self._estimate(row[None])[0]
 
     @abstractmethod
-    def _state(self) -> State:
+    def _state(self) -> Described:
         """JSON-able details and arrays."""
 
     @abstractmethod

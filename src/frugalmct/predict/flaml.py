@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalmct.arrays import Described
 from frugalmct.errors import FrugalError
 from frugalmct.predict.available import missing
-from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
+from frugalmct.predict.base import Estimates, Matrix, Predictor, whole
 from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.predict.trees import Forest
 from frugalmct.seeds import generator, small_seed
@@ -93,7 +94,7 @@ class Flaml(Predictor):
     def _estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
         return self._forest.estimate_row(row)
 
-    def _state(self) -> State:
+    def _state(self) -> Described:
         return {}, self._forest.arrays()
 
     def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from frugalmct.arrays import Described
 from frugalmct.errors import FrugalError
-from frugalmct.predict.base import Estimates, Matrix, Predictor, State
+from frugalmct.predict.base import Estimates, Matrix, Predictor
 
 
 class Mean(Predictor):
@@ -26,7 +27,7 @@ class Mean(Predictor):
     def _repeated(self, items: int) -> Estimates:
         return np.tile(self._mean, (items, 1))
 
-    def _state(self) -> State:
+    def _state(self) -> Described:
         return {}, {"mean": self._mean}
 
     def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

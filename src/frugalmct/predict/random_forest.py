@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalmct.arrays import Described
 from frugalmct.errors import FrugalError
-from frugalmct.predict.base import Estimates, Matrix, Predictor, State, whole
+from frugalmct.predict.base import Estimates, Matrix, Predictor, whole
 from frugalmct.predict.columns import MAX_COLUMNS, fullest_columns
 from frugalmct.predict.trees import GROWN_BLOCK, Forest
 from frugalmct.seeds import small_seed
@@ -92,7 +93,7 @@ class RandomForest(Predictor):
     def _estimate_row(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
         return self._forest.estimate_row(row)
 
-    def _state(self) -> State:
+    def _state(self) -> Described:
         return self._details, self._forest.arrays()
 
     def _restore(self, details: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalmct.errors import FrugalError
+from frugalmct.floats import rounded_down
 from frugalmct.predict.base import Estimates, Matrix
 from frugalmct.predict.descent import Descent
 
@@ -69,7 +70,7 @@ class Forest:
             columns.astype(np.int32),
             np.array(roots, dtype=np.int32),
             np.concatenate(feature).astype(np.int32),
-            _rounded_down(np.concatenate(threshold)),
+            rounded_down(np.concatenate(threshold)),
             np.concatenate(right).astype(np.int32),
             np.concatenate(values)[:, :, 0].astype(np.float32),
             grown,
@@ -97,7 +98,7 @@ class Forest:
             columns.astype(np.int32),
             np.array(roots, dtype=np.int32),
             np.array(feature, dtype=np.int32),
-            _rounded_down(np.array(threshold)),
+            rounded_down(np.array(threshold)),
             np.array(right, dtype=np.int32),
             table,
         )
@@ -229,9 +230,3 @@ def _add_tree(
 
 def _within(numbers: NDArray[np.int32], limit: int) -> bool:
     return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < limit)
-
-
-def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The largest float32 not above: features are float32, so that every `x <= threshold` stays as it was."""
-    rounded = thresholds.astype(np.float32)
-    return np.where(rounded > thresholds, np.nextafter(rounded, np.float32(-np.inf)), rounded)

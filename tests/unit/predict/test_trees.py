@@ -8,7 +8,8 @@ from scipy.sparse import csr_matrix
 from sklearn.ensemble import RandomForestRegressor
 
 from frugalmct.errors import FrugalError
-from frugalmct.predict.trees import BLOCK, LEAF, Forest, _rounded_down
+from frugalmct.floats import rounded_down
+from frugalmct.predict.trees import BLOCK, LEAF, Forest
 
 
 def tied_table(rows: int, columns: int, seed: int = 0) -> np.ndarray:
@@ -81,7 +82,7 @@ def test_an_estimate_does_not_depend_on_the_items_beside_it():
 
 @given(st.floats(-1e6, 1e6), st.integers(-2, 2))
 def test_thresholds_rounded_down_decide_as_before(threshold, steps):
-    rounded = _rounded_down(np.array([threshold]))
+    rounded = rounded_down(np.array([threshold]))
     assert rounded.dtype == np.float32
     near = np.float32(threshold)
     for _ in range(abs(steps)):

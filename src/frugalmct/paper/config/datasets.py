@@ -19,11 +19,11 @@ from frugalmct.paper.config.per_call import (
 )
 from frugalmct.paper.config.sentences import ConfigPath, fail, shown, suggestion
 from frugalmct.plans import AUTO
+from frugalmct.sources.lines import GZIP_START
 
 DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}[A-Za-z0-9_+-]|[A-Za-z0-9]")
 # A file cannot have these names on Windows, with or without an extension.
 RESERVED_NAMES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))}
-GZIP_START = b"\x1f\x8b"
 # Snakemake takes a name with such an end for the sign of rules that call each other for ever.
 ENDLESS = re.compile(r"(.+)\1{19,}$")
 MAX_FIRST_LINE = 2**24

@@ -25,6 +25,7 @@ from frugalmct.paper.names import (
     FRUGALML_THRESHOLDS,
     MAJORITY,
     MAJORITY_ABSTAINING,
+    OK,
     WEIGHTED,
     WEIGHTED_ABSTAINING,
     single,
@@ -33,7 +34,6 @@ from frugalmct.paper.stages.estimate import RepetitionEstimates
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.select import chosen
 
-OK = "ok"
 Row = tuple[str, float, float, float, str]
 Accuracies = NDArray[np.float64]
 

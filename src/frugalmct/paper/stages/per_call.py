@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from frugalmct.market import Market
-from frugalmct.paper.names import PER_CALL, WITHOUT
+from frugalmct.paper.names import OK, PER_CALL, WITHOUT
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.columns import Table
@@ -20,7 +20,6 @@ from frugalmct.seeds import small_seed
 
 Numbers = NDArray[np.float64]
 
-OK = "ok"
 BUDGETS = 11
 # Budgets that are not given begin and end so far above the cheapest and the best service.
 MARGIN = 1.25

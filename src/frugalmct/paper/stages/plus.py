@@ -9,13 +9,11 @@ import pandas as pd
 from frugalmct.made import PLUS as PLUS_METHOD
 from frugalmct.market import LabelMarket, Market
 from frugalmct.model import Learning
-from frugalmct.paper.names import PLUS
+from frugalmct.paper.names import OK, PLUS
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.seeds import small_seed
 from frugalmct.strategy import Strategy
 from frugalmct.sweep import sweep
-
-OK = "ok"
 
 
 def plus_learning(

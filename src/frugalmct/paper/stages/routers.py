@@ -23,8 +23,7 @@ from frugalmct.baselines.routers import (
     directions,
 )
 from frugalmct.market import Market
-from frugalmct.paper.names import CLUSTERS, NEAREST, ORACLE, RANDOM_MIX, THRESHOLD, single
-from frugalmct.paper.stages.per_call import OK
+from frugalmct.paper.names import CLUSTERS, NEAREST, OK, ORACLE, RANDOM_MIX, THRESHOLD, single
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.percall.columns import ItemColumns, Table
 from frugalmct.percall.fitting import ENOUGH_ITEMS, per_call_learning, thinned

@@ -13,13 +13,13 @@ from typing import Any
 import pandas as pd
 
 from frugalmct.model import AccuracyModel, Learning
+from frugalmct.paper.names import OK
 from frugalmct.paper.stages.estimate import BaseEstimates
 from frugalmct.paper.stages.plans import plan_near
 from frugalmct.paper.studies.case import Case
 from frugalmct.plans import Plan
 from frugalmct.predict import PREDICTORS
 
-OK = "ok"
 NEEDS = ("market", "split", "combination", "plans")
 SETTINGS = ("block", "budgets", "learnings", "lacking")
 COLUMNS = [
