@@ -1,11 +1,16 @@
 """Files appear whole or not at all: written beside their place and synced to disk, then moved into it."""
 
 import errno
+import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from frugalmct.errors import FrugalError
 
@@ -70,6 +75,23 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def write_arrays(
+    path: str | Path,
+    arrays: Mapping[str, np.ndarray],
+    header: Mapping[str, Any] | None = None,
+    compress: bool = False,
+) -> None:
+    """An `.npz` of plain arrays in this order, before them the header as JSON."""
+    text = {} if header is None else {"header": _encoded(header)}
+    write: Callable[..., None] = np.savez_compressed if compress else np.savez
+    with replacing(path) as temporary, temporary.open("wb") as handle:
+        write(handle, **text, **arrays)
+
+
+def _encoded(header: Mapping[str, Any]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
 
 
 def write_text(path: str | Path, text: str, newline: str | None = None) -> None:

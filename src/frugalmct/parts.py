@@ -1,6 +1,5 @@
 """All that a strategy is made of, and its file: plain arrays and a JSON header, nothing that is executed."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -9,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.arrays import ArrayFile, text_array
+from frugalmct.arrays import ArrayFile, Described, text_array
 from frugalmct.cascade import STEPS, State, checked_state
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
 from frugalmct.features import FeatureMap
-from frugalmct.files import replacing
+from frugalmct.files import write_arrays
 from frugalmct.made import METHODS, ItemIds, Made
 from frugalmct.metrics import METRICS
 from frugalmct.mixing import CascadePlan, bases_of
@@ -74,15 +73,11 @@ def write_parts(parts: Parts, path: str | Path) -> None:
         "states": described,
         "made": parts.made.to_dict(),
     }
-    text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
     arrays |= parts.training.to_arrays(parts.models) | parts.ids.to_arrays()
-    with replacing(path) as temporary, temporary.open("wb") as handle:
-        np.savez_compressed(handle, header=text, **arrays)
+    write_arrays(path, arrays, header, compress=True)
 
 
-def _described(
-    state: State, combiner: Combiner, model: StateModel | None
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _described(state: State, combiner: Combiner, model: StateModel | None) -> Described:
     """What the header says of a state, and its arrays."""
     header, own = combiner.to_arrays()
     arrays = {f"combiner.{name}": array for name, array in own.items()}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from frugalmct.arrays import open_arrays
 from frugalmct.errors import FrugalError
-from frugalmct.files import replacing
+from frugalmct.files import write_arrays
 from frugalmct.seeds import generator
 from frugalmct.values import REMAKE
 
@@ -27,8 +27,7 @@ class Split:
         return np.sort(np.concatenate([self.train, self.validation]))
 
     def save(self, path: str | Path) -> None:
-        with replacing(path) as temporary, temporary.open("wb") as handle:
-            np.savez(handle, train=self.train, validation=self.validation, test=self.test)
+        write_arrays(path, {"train": self.train, "validation": self.validation, "test": self.test})
 
     @classmethod
     def load(cls, path: str | Path) -> "Split":

@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix
 from frugalmct.arrays import ArrayFile, open_arrays
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError, listed
-from frugalmct.files import replacing
+from frugalmct.files import write_arrays
 from frugalmct.market.extras import Extras
 from frugalmct.market.known import Answered, Known, label_sets
 from frugalmct.market.packing import pack_bytes
@@ -164,9 +164,7 @@ class Market(ABC):
             "header": pack_bytes(json.dumps(header)),
             "prices": np.asarray(self.prices, dtype=np.float64),
         }
-        write = np.savez_compressed if compress else np.savez
-        with replacing(path) as temporary, temporary.open("wb") as handle:
-            write(handle, **(arrays | self.to_arrays() | self.extras.to_arrays()))
+        write_arrays(path, arrays | self.to_arrays() | self.extras.to_arrays(), compress=compress)
 
     @staticmethod
     def load(path: str | Path) -> "Market":

@@ -1,6 +1,5 @@
 """All that a strategy with costs per call is made of, and its file of plain arrays."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from frugalmct.arrays import ArrayFile
 from frugalmct.checks import MAX_MONEY
 from frugalmct.errors import FrugalError, listed
-from frugalmct.files import replacing
+from frugalmct.files import write_arrays
 from frugalmct.made import ItemIds, Made
 from frugalmct.metrics import METRICS
 from frugalmct.percall.columns import ItemColumns
@@ -88,9 +87,7 @@ def write_parts(parts: Parts, path: str | Path) -> None:
         "plans": [asdict(plan) | {"first": list(plan.first)} for plan in parts.plans],
         "models": described,
     }
-    text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
-    with replacing(path) as temporary, temporary.open("wb") as handle:
-        np.savez_compressed(handle, header=text, **arrays)
+    write_arrays(path, arrays, header, compress=True)
 
 
 def read_parts(file: ArrayFile) -> Parts:

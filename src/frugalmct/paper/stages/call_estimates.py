@@ -13,7 +13,7 @@ from frugalmct.arrays import ArrayFile, open_arrays
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError
 from frugalmct.estimates import estimate_quality
-from frugalmct.files import replacing
+from frugalmct.files import write_arrays
 from frugalmct.market import Market
 from frugalmct.percall.fitting import Fitted
 from frugalmct.percall.model import First, Learner, Learnt
@@ -164,8 +164,7 @@ class RepetitionCalls:
                 for name in TABLES:
                     table = getattr(getattr(own, part), name)
                     arrays[f"first{number}.{part}.{name}"] = np.asarray(table, np.float64)
-        with replacing(path) as temporary, temporary.open("wb") as handle:
-            np.savez(handle, **arrays)
+        write_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> "RepetitionCalls":

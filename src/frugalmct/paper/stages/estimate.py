@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from frugalmct.arrays import ArrayFile, open_arrays
 from frugalmct.errors import FrugalError, listed
 from frugalmct.estimates import Estimates
-from frugalmct.files import replacing
+from frugalmct.files import write_arrays
 from frugalmct.market import Market
 from frugalmct.model import AccuracyModel, Learning
 from frugalmct.paper.stages.combine import Combination
@@ -88,14 +88,13 @@ class RepetitionEstimates:
         return make_plans([found.train for found in self.by_base.values()], held_out, budgets, delta)
 
     def save(self, path: str | Path) -> None:
-        arrays: dict[str, Any] = {
+        arrays = {
             f"base{base}.{part}.{name}": np.asarray(getattr(getattr(estimates, part), name), np.float64)
             for base, estimates in self.by_base.items()
             for part in PARTS
             for name in TABLES
         }
-        with replacing(path) as temporary, temporary.open("wb") as handle:
-            np.savez(handle, services=np.array(self.services), **arrays)
+        write_arrays(path, {"services": np.array(self.services)} | arrays)
 
     @classmethod
     def load(cls, path: str | Path, prices: Mapping[str, float]) -> "RepetitionEstimates":
