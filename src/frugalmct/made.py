@@ -4,6 +4,7 @@ Of item ids only hashes are kept: nobody reads the training data from a strategy
 """
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -100,6 +101,15 @@ class ItemIds:
         if not self.complete:
             asked = asked[asked <= self.hashes[-1]]
         return float(np.isin(asked, self.hashes).mean()) if len(asked) else 0.0
+
+    def warn(self, market: Market) -> None:
+        """Of items of a market that the strategy was trained on, in the name of whoever called the caller."""
+        if share := self.known(market.items):
+            warnings.warn(
+                f"{100 * share:.0f} % of the items of market {market.name} have ids of items that this "
+                "strategy was trained on; what it reaches on those is better than what new items will show.",
+                stacklevel=3,
+            )
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         return {"ids.hashes": self.hashes, "ids.complete": np.array([self.complete], dtype=np.int64)}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ AUTO = "auto"
 DELTA = 0.01
 # The paper's candidates: δ = α log N / N.
 ALPHAS = range(-10, 11)
+
+AnyPlan = TypeVar("AnyPlan")
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,16 @@ def one_budget(value: object) -> float:
             f"Strategy: a budget is {shown(value)}; give a number, the mean cost that an item may incur."
         )
     return float(value)
+
+
+def trained_plan(plans: Mapping[float, AnyPlan], budget: float) -> AnyPlan:
+    """That of the budget, of a strategy's plans by budget."""
+    if one_budget(budget) not in plans:
+        raise FrugalError(
+            f"This strategy was not trained for budget {budget:g}; it knows {listed(plans)}. "
+            "Train it with that budget."
+        )
+    return plans[float(budget)]
 
 
 def check_budget(

@@ -13,7 +13,6 @@ loading one never executes anything. It carries what the strategy was made with 
 and the training estimates that plans are priced from.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +34,16 @@ from frugalmct.model import Learning
 from frugalmct.parts import FORMAT, Parts, read_parts, used_states, write_parts
 from frugalmct.percall import PerCallStrategy, is_per_call
 from frugalmct.planning import Planner
-from frugalmct.plans import AUTO, DELTA, budget_list, check_budget, check_prices, new_prices, one_budget
+from frugalmct.plans import (
+    AUTO,
+    DELTA,
+    budget_list,
+    check_budget,
+    check_prices,
+    new_prices,
+    one_budget,
+    trained_plan,
+)
 from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner
 from frugalmct.training import folds, held_out
@@ -56,7 +64,11 @@ class Evaluation:
 
 
 class Strategy:
-    """A fitted whole: a plan for each budget, and all that plans need (`parts`)."""
+    """A fitted whole: a plan for each budget, and all that plans need (`parts`).
+
+    services, prices: (services,) names, and what a call costs; labels: (labels,) names, as they were learnt;
+    plans: by budget; bases: who is asked for every item, in any of them; made: what it was made with.
+    """
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -153,15 +165,14 @@ class Strategy:
         return min(payable, key=lambda plan: abs(plan.budget - budget))
 
     def plan(self, budget: float) -> CascadePlan:
-        if one_budget(budget) not in self.plans:
-            raise FrugalError(
-                f"This strategy was not trained for budget {budget:g}; it knows {listed(self.plans)}. "
-                "Train it with that budget."
-            )
-        return self.plans[float(budget)]
+        """What to do at a budget that the strategy was trained for, and at no other."""
+        return trained_plan(self.plans, budget)
 
     def selector(self, budget: float, items: int) -> CascadeSelector | MixedSelector:
-        """Decides item by item: `begin`, then `ask` with the item's row of `estimate` at each state."""
+        """Decides item by item: `begin`, then `ask` with the item's row of `estimate` at each state.
+
+        budget: one that it was trained for, the mean cost of an item; items: how many the money is for.
+        """
         return selector_of(self.prices, self.plan(budget), items, self.steps, self.made.seed)
 
     def estimate(self, answers: Answers, budget: float, beside: Sequence[str] = ()) -> NDArray[np.float64]:
@@ -169,7 +180,8 @@ class Strategy:
         budget's base and those named in `beside`, whose answers are looked at, and no others.
 
         answers: a market, an `Evidence` of each service by name, or that of the base where it is alone. Truth
-        is never looked at.
+        is never looked at. budget: one that it was trained for; beside: names of services, asked after the
+        base.
         """
         state = tuple(sorted({*self.plan(budget).base, *(self._number(name) for name in beside)}))
         if state not in self.models:
@@ -188,9 +200,10 @@ class Strategy:
         return self.models[state].estimate(self.features.table(answers))
 
     def decide(self, market: Market, budget: float) -> NDArray[np.bool_]:
-        """(items, services): who is asked for each item, in order.
+        """(items, services) of true and false: who is asked for each item, base included.
 
-        Of a service that is not asked for an item, no answer is looked at.
+        market: its items are decided in order, and truth is never looked at. Of a service that is not asked
+        for an item, no answer is either. budget: one that it was trained for.
         """
         return self._decided(self.aligned(market), budget)[0]
 
@@ -230,7 +243,10 @@ class Strategy:
         return tables
 
     def answer(self, market: Market, asked: NDArray[np.bool_]) -> csr_matrix:
-        """The combined label sets of who was asked, over `answer_labels(market)`."""
+        """(items, labels) CSR: the combined answer of who was asked, over `answer_labels(market)`.
+
+        asked: (items, services) of true and false, as `decide` returns it.
+        """
         market = self.aligned(market)
         if asked.shape != (len(market), len(self.services)):
             raise FrugalError(
@@ -251,21 +267,14 @@ class Strategy:
     def evaluate(self, market: Market, budget: float) -> Evaluation:
         """Decides without the truth, then looks what the answers were worth.
 
-        Items that the strategy was trained on flatter it: they are warned of.
+        market: items with truth; budget: one that it was trained for, the mean cost of an item. Items that
+        the strategy was trained on flatter it: they are warned of.
         """
         own = self.aligned(market)
-        self.warn_of_training_items(market)
+        self.ids.warn(market)
         asked, cost = self._decided(own, budget)
         reached = set_metric(own.truth, self.answer(own, asked), self.metric)
         return Evaluation(asked, float(reached.mean()), cost)
-
-    def warn_of_training_items(self, market: Market) -> None:
-        if share := self.ids.known(market.items):
-            warnings.warn(
-                f"{100 * share:.0f} % of the items of market {market.name} have ids of items that this "
-                "strategy was trained on; what it reaches on those is better than what new items will show.",
-                stacklevel=3,
-            )
 
     def aligned(self, market: Market) -> LabelMarket:
         """The market with this strategy's services and labels first; labels it never saw come after them."""
@@ -274,6 +283,7 @@ class Strategy:
         return label_market("Strategy", own, "give one of labels, as it was trained on").over(self.labels)
 
     def combiner(self, state: State) -> Combiner:
+        """Of the answers of some services together, by number in rising order."""
         if state not in self.combiners:
             raise FrugalError(
                 f"This strategy never asks {self.names(state)} together, and cannot combine their answers; "
@@ -301,7 +311,7 @@ class Strategy:
         return f"{self.names(plan.base)} {1 - share:.0%}, {self.names(plan.other.base)} {share:.0%}"
 
     def save(self, path: str | Path) -> None:
-        """One `.npz` of plain arrays."""
+        """One `.npz` of plain arrays and a JSON header, whole or not at all."""
         write_parts(self.parts, path)
 
     @classmethod

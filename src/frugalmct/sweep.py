@@ -21,7 +21,7 @@ def sweep(strategy: Strategy, market: Market, budgets: Sequence[float] | float) 
     each choice still depends on nothing but the answers of those that were asked.
     """
     own = strategy.aligned(market)
-    strategy.warn_of_training_items(market)
+    strategy.ids.warn(market)
     plans = [strategy.plan(budget) for budget in ([budgets] if isinstance(budgets, int | float) else budgets)]
     deciding, states = used_states(bases_of(plans), strategy.models, strategy.steps)
     estimates = _estimates(strategy, own, sorted(deciding))

@@ -276,8 +276,9 @@ def test_saved_and_loaded_decides_the_same(tmp_path, market):
     new = type(market).subset(market, np.arange(60))
     for budget in budgets:
         assert again.decide(new, budget).tolist() == strategy.decide(new, budget).tolist()
-    with pytest.warns(UserWarning, match="100 % of the items"):
+    with pytest.warns(UserWarning, match="100 % of the items") as warned:
         again.evaluate(new, 1.0)
+    assert [own.filename for own in warned] == [__file__], "the line to look at is the user's"
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path):

@@ -18,6 +18,7 @@ from frugalmct.select import Problem, dual_price
 from frugalmct.sources import load_market
 from frugalmct.sparse import label_matrix
 from frugalmct.strategy import Strategy
+from frugalmct.sweep import sweep
 from frugalmct.training import Given, Training, folds
 
 FAST = Learning(options={"trees": 10, "leaf": 5}, seed=3)
@@ -171,8 +172,10 @@ def test_only_training_items_are_warned_of(strategy):
         warnings.simplefilter("error")
         strategy.evaluate(fresh, 6.5)
     mixed = replace(market, items=np.array([*market.items[:75], *fresh.items[75:]]))
-    with pytest.warns(UserWarning, match="25 % of the items of market photos have ids"):
+    with pytest.warns(UserWarning, match="25 % of the items of market photos have ids") as warned:
         strategy.evaluate(mixed, 6.5)
+        sweep(strategy, mixed, [6.5])
+    assert [own.filename for own in warned] == [__file__, __file__], "the line to look at is the user's"
 
 
 def test_the_ids_kept_are_bounded_and_still_tell():

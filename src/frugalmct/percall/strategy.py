@@ -9,7 +9,6 @@ For a market of labels, too, the answer of one service stands: nothing is combin
 first agree is among what the choice is made on.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +28,16 @@ from frugalmct.percall.model import First, FirstModel, Walked, walk
 from frugalmct.percall.parts import FORMAT, Parts, PerCallPlan, read_parts, write_parts
 from frugalmct.percall.spending import Spending
 from frugalmct.percall.training import OnTrial
-from frugalmct.plans import AUTO, DELTA, budget_list, check_pays, check_prices, new_prices, one_budget
+from frugalmct.plans import (
+    AUTO,
+    DELTA,
+    budget_list,
+    check_pays,
+    check_prices,
+    new_prices,
+    one_budget,
+    trained_plan,
+)
 from frugalmct.training import folds
 
 
@@ -48,7 +56,11 @@ class PerCallEvaluation:
 
 
 class PerCallStrategy:
-    """For each budget a plan, and for each set of services asked first its model."""
+    """For each budget a plan, and for each set of services asked first its model.
+
+    services, prices: (services,) names, and the mean cost of a call; plans: by budget; models: by the numbers
+    of those asked first; made: what it was made with.
+    """
 
     FORMAT = FORMAT
 
@@ -74,7 +86,9 @@ class PerCallStrategy:
     ) -> "PerCallStrategy":
         """Learns from a market with the outcome of every call.
 
-        base: whom to ask first for every item: `none`, a service, several, or `auto` to choose per budget.
+        budgets: one number or several, each the mean cost that an item may incur. base: whom to ask first for
+        every item: `none`, a service, several, or `auto` to choose per budget. learning: how to learn, which
+        settings change; by default as the market says. unit: what costs are in, a text that is kept.
         settings: those of `Learning` by name; features may be `text`, `given`, `labels` (what those asked
         first answered) or `auto`, all there is; the predictor is `extra_trees` unless it was given.
         """
@@ -131,25 +145,25 @@ class PerCallStrategy:
         return make_plan(float(budget), self.training.first(near.first))
 
     def plan(self, budget: float) -> PerCallPlan:
-        if one_budget(budget) not in self.plans:
-            raise FrugalError(
-                f"This strategy was not trained for budget {budget:g}; it knows {listed(self.plans)}. "
-                "Train it with that budget."
-            )
-        return self.plans[float(budget)]
+        """What to do at a budget that the strategy was trained for, and at no other."""
+        return trained_plan(self.plans, budget)
 
     def spending(self, budget: float, items: int, caps: Mapping[str, float] | None = None) -> Spending:
         """The money of so many items, to decide one by one with `estimate`.
 
-        caps: the most that one call of each service can cost; then nothing is ever spent beyond the budget.
+        budget: one that it was trained for; items: how many the money is for. caps: by service the most that
+        one call of each service can cost; then nothing is ever spent beyond the budget.
         """
         plan = self.plan(budget)
         curve = self.models[plan.first].curve
         return Spending(curve, plan.budget, items, plan.first, delta=DELTA, caps=self.checked_caps(caps))
 
     def estimate(self, items: Market | Known, budget: float) -> tuple[np.ndarray, np.ndarray]:
-        """(items, services) estimated accuracies and costs, from what is known once those asked first have
-        answered: of no other service is anything looked at."""
+        """(items, services) estimated accuracies and (items, services) estimated costs, from what is known
+        once those asked first have answered: of no other service is anything looked at.
+
+        items: a market, or what is known of its items; budget: one that it was trained for.
+        """
         model = self.models[self.plan(budget).first]
         known = self._aligned(items).known(model.first) if isinstance(items, Market) else items
         return model.estimate(known, self._item_table(known))
@@ -157,7 +171,11 @@ class PerCallStrategy:
     def decide(
         self, market: Market, budget: float, caps: Mapping[str, float] | None = None
     ) -> NDArray[np.int64]:
-        """(items,) whose answer stands, in order; -1 where the money did not last."""
+        """(items,) the number of the service whose answer stands; -1 where the money did not last.
+
+        market: its items are decided in order; budget: one that it was trained for; caps: as in `spending`,
+        and prices where they are the same for all calls.
+        """
         return self._walked(market, budget, caps).choices
 
     def evaluate(
@@ -165,14 +183,10 @@ class PerCallStrategy:
     ) -> PerCallEvaluation:
         """Decides without the outcome, then looks what the choices were worth.
 
-        Items that the strategy was trained on flatter it: they are warned of.
+        market: items with the outcome of every call; budget, caps: as in `decide`. Items that the strategy
+        was trained on flatter it: they are warned of.
         """
-        if share := self.ids.known(market.items):
-            warnings.warn(
-                f"{100 * share:.0f} % of the items of market {market.name} have ids of items that this "
-                "strategy was trained on; what it reaches on those is better than what new items will show.",
-                stacklevel=2,
-            )
+        self.ids.warn(market)
         walked = self._walked(market, budget, caps)
         quality = self._aligned(market).service_accuracy(self.metric)
         return PerCallEvaluation(
@@ -192,6 +206,7 @@ class PerCallStrategy:
         return " + ".join(self.services[k] for k in first) if first else "none"
 
     def checked_caps(self, caps: Mapping[str, float] | None) -> NDArray[np.float64] | None:
+        """(services,) of those given by name; None if none were."""
         if caps is None:
             return None
         if missing := [service for service in self.services if service not in caps]:
@@ -214,7 +229,7 @@ class PerCallStrategy:
         return market if market.services == self.services else market.with_services(self.services)
 
     def save(self, path: str | Path) -> None:
-        """One `.npz` of plain arrays and a JSON header."""
+        """One `.npz` of plain arrays and a JSON header, whole or not at all."""
         write_parts(self.parts, path)
 
     @classmethod
@@ -227,6 +242,7 @@ class PerCallStrategy:
 
     @classmethod
     def read(cls, file: ArrayFile) -> "PerCallStrategy":
+        """From a file that is open already."""
         return cls(read_parts(file))
 
 
