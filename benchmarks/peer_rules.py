@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack, identity, kron, vstack
 
-from frugalmct.baselines.hull import mixture_at, rising_hull
+from frugalmct.hull import mixture_at, rising_hull
 from frugalmct.seeds import generator
 
 Table = NDArray[np.float64]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.baselines.hull import mixture_at, rising_hull
 from frugalmct.cascade import State
+from frugalmct.hull import mixture_at, rising_hull
 from frugalmct.mixing import CascadePlan
 from frugalmct.plans import DELTA
 from frugalmct.training import Training, Trials

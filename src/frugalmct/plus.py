@@ -26,7 +26,7 @@ from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner, PaperCombiner, StateFeatures, StateModel, paper_combiner
 from frugalmct.training import Given, Learnt, Training, Trials, fold_numbers, folds, held_out
 
-# Forests, prices and the second step learn no more from more items, and no more are judged out of fold;
+# Forests, dual prices and the second step learn no more from more items, and no more are judged out of fold;
 # combiners learn from all.
 ENOUGH_ITEMS = 6_000
 # Nor from more labels, of all services together: of a page of text each item tells as much as many photos.

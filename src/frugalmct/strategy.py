@@ -111,7 +111,7 @@ class Strategy:
         method = suitable_method(market, base) if method is None else method
         wanted = Wanted(budgets, method, base, delta, combiner, steps, learning, unit, settings)
         if method == PER_CALL:
-            return fit_per_call(market, wanted)
+            return per_call_strategy(market, wanted)
         return cls(fit_parts(market, wanted))
 
     def with_prices(self, prices: Mapping[str, float], budgets: Sequence[float] | None = None) -> "Strategy":
@@ -331,7 +331,7 @@ def suitable_method(market: Market, base: str | Sequence[str] | None) -> str:
     return PER_CALL if is_per_call(market, base) else PLUS
 
 
-def fit_per_call(market: Market, wanted: Wanted) -> PerCallStrategy:
+def per_call_strategy(market: Market, wanted: Wanted) -> PerCallStrategy:
     if (wanted.delta, wanted.combiner, wanted.steps) != (DELTA, None, None):
         raise FrugalError(f"{WHERE}: delta, combiner and steps are not settings of method '{PER_CALL}'.")
     return PerCallStrategy.fit(

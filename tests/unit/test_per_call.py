@@ -13,7 +13,7 @@ from frugalmct.percall.columns import AnswerColumns, ItemColumns, agreement
 from frugalmct.percall.costs import CostModel
 from frugalmct.percall.model import walk
 from frugalmct.percall.search import best_firsts
-from frugalmct.percall.spending import PriceCurve
+from frugalmct.percall.spending import DualPriceCurve
 from frugalmct.text import TextMap
 
 # ---- what is seen
@@ -136,7 +136,7 @@ def test_costs_are_foretold_where_that_helps():
 # ---- money
 
 
-CURVE = PriceCurve(np.array([0.1, 1.0, 2.0]), np.array([5.0, 1.0, 0.0]), 0.1, 0.02)
+CURVE = DualPriceCurve(np.array([0.1, 1.0, 2.0]), np.array([5.0, 1.0, 0.0]), 0.1, 0.02)
 
 
 def trusting(items: int, seed: int, first: tuple[int, ...], caps=None, error: float = 1.0):
@@ -183,7 +183,7 @@ def test_enough_money_is_kept_for_the_items_to_come():
     rng = default_rng(3)
     true = rng.uniform(0.5, 1.5, (500, 2)) * [0.1, 4.0]
     accuracy = np.tile([0.1, 0.9], (500, 1))
-    curve = PriceCurve(np.array([0.1]), np.array([0.0]), 0.1, 0.03)
+    curve = DualPriceCurve(np.array([0.1]), np.array([0.0]), 0.1, 0.03)
     walked = walk(Spending(curve, 0.5, 500), accuracy, np.tile([0.1, 4.0], (500, 1)), true)
     assert (walked.choices >= 0).all()
     assert 0.4 < walked.cost <= 0.5 * (1 + 1e-12)

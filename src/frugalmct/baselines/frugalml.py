@@ -16,9 +16,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frugalmct.baselines.hull import affordable_budget, concave_vertices, mixture_at, rising_hull
 from frugalmct.checks import FloatArray, accuracy_table, base_index, cost_vector, number_array
 from frugalmct.errors import FrugalError
+from frugalmct.hull import affordable_budget, concave_vertices, mixture_at, rising_hull
 from frugalmct.seeds import generator
 
 IntArray = NDArray[np.int64]

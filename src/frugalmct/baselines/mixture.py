@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frugalmct.baselines.frugalml import Choices
-from frugalmct.baselines.hull import affordable_budget, mixture_at, rising_hull
 from frugalmct.checks import accuracy_table, base_index, cost_vector, whole_number
 from frugalmct.errors import FrugalError
+from frugalmct.hull import affordable_budget, mixture_at, rising_hull
 from frugalmct.seeds import generator
 from frugalmct.select.problem import addon_costs
 

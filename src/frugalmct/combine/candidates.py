@@ -17,7 +17,7 @@ from frugalmct.errors import FrugalError
 from frugalmct.sparse import merged, row_numbers, set_sizes, shared_entries, take_rows
 
 # Who gave a label is one bit a service.
-MAX_SERVICES = 16
+MOST_COMBINED = 16
 # A label is judged beside at most this many others of its item, the highest scores first: the pairs of a long
 # text would otherwise grow with the square of its length.
 MAX_CONTEXT = 4
@@ -47,9 +47,9 @@ class Candidates:
 
     @classmethod
     def of(cls, answers: Sequence[csr_matrix]) -> "Candidates":
-        if not 1 <= len(answers) <= MAX_SERVICES:
+        if not 1 <= len(answers) <= MOST_COMBINED:
             raise FrugalError(
-                f"{len(answers)} services' answers cannot be combined; give 1 to {MAX_SERVICES} of them."
+                f"{len(answers)} services' answers cannot be combined; give 1 to {MOST_COMBINED} of them."
             )
         answers = [checked_scores(f"answers[{k}]", matrix) for k, matrix in enumerate(answers)]
         shape = answers[0].shape

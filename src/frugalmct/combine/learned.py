@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix, vstack
 
 from frugalmct.arrays import Described
 from frugalmct.combine.boosting import TYPES, BoostedTrees
-from frugalmct.combine.candidates import MAX_SERVICES, Candidates, float32_columns
+from frugalmct.combine.candidates import MOST_COMBINED, Candidates, float32_columns
 from frugalmct.combine.kept import KeptSet, Ranked, best_rule
 from frugalmct.combine.one_item import Answer, OneItem
 from frugalmct.combine.records import COLUMNS, Records
@@ -158,7 +158,7 @@ class LearnedCombiner:
         """Reads what `to_arrays` gave; data that cannot have come from it is refused."""
         try:
             fields = Fields("its header", header)
-            kind, services = fields.text("combiner"), fields.whole("services", least=1, most=MAX_SERVICES)
+            kind, services = fields.text("combiner"), fields.whole("services", least=1, most=MOST_COMBINED)
             if kind != COMBINER:
                 raise FrugalError(f"its header says {shown(kind)}")
             trees = BoostedTrees.from_arrays(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from frugalmct.combine.boosting import BoostedTrees
-from frugalmct.combine.candidates import MAX_CONTEXT, MAX_SERVICES, NOT_GIVEN, SILENT, VALUE_STEPS
+from frugalmct.combine.candidates import MAX_CONTEXT, MOST_COMBINED, NOT_GIVEN, SILENT, VALUE_STEPS
 from frugalmct.combine.kept import TIE, KeptSet
 from frugalmct.combine.records import LABEL_BITS, PRIOR, Records, log_odds
 from frugalmct.combine.union import TOLERANCE
@@ -58,7 +58,7 @@ class OneItem:
         seen = np.log1p(labels.counts(labels.given, np.arange(len(labels.keys)), None)).tolist()
         shares = self._shares(records, "labels")
         self._labels = dict(zip(labels.keys.tolist(), zip(shares, seen, strict=True), strict=True))
-        who = givers.places(both.keys & ((1 << MAX_SERVICES) - 1))
+        who = givers.places(both.keys & ((1 << MOST_COMBINED) - 1))
         expected = givers.share(who, np.full(len(who), self._overall), None)
         self._both = dict(
             zip(both.keys.tolist(), both.share(np.arange(len(who)), expected, None).tolist(), strict=True)
@@ -111,7 +111,7 @@ class OneItem:
         unknown = PRIOR * self._overall / PRIOR
         givers = self._givers.get(mask, unknown)
         share, seen = self._labels.get(label, (unknown, 0.0))
-        both = self._both.get((label << MAX_SERVICES) | mask)
+        both = self._both.get((label << MOST_COMBINED) | mask)
         return givers, share, PRIOR * givers / PRIOR if both is None else both, seen
 
     def _contexts(self, labels: list[int], answers: Sequence[Answer]) -> list[float]:

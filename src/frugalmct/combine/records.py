@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalmct.combine.candidates import MAX_SERVICES, Candidates, float32_columns
+from frugalmct.combine.candidates import MOST_COMBINED, Candidates, float32_columns
 from frugalmct.errors import FrugalError
 
 # Counts are pulled towards the mean as if that had been seen this many times more.
@@ -26,7 +26,7 @@ PAIRS_COUNTED = 1 << 20
 LABEL_BITS = 31
 # Keys below this are looked up in a list of all.
 MAX_DIRECT = 1 << 20
-MAX_GIVERS = (1 << MAX_SERVICES) - 1
+MAX_GIVERS = (1 << MOST_COMBINED) - 1
 
 COLUMNS = 5
 NAMES = ("givers", "labels", "given_labels", "pairs")
@@ -182,7 +182,7 @@ class Records:
     @cached_property
     def _direct_given(self) -> Places | None:
         """(labels, givers), the last of both standing for all that are not known; None if it is too large."""
-        labels, givers = self.given_labels.keys >> MAX_SERVICES, self.given_labels.keys & MAX_GIVERS
+        labels, givers = self.given_labels.keys >> MOST_COMBINED, self.given_labels.keys & MAX_GIVERS
         shape = int(labels.max(initial=-1)) + 2, int(givers.max(initial=-1)) + 2
         if shape[0] * shape[1] > MAX_DIRECT:
             return None
@@ -272,7 +272,7 @@ class Lookup:
 
 
 def _given_labels(candidates: Candidates) -> NDArray[np.int64]:
-    return (candidates.labels << MAX_SERVICES) | candidates.givers
+    return (candidates.labels << MOST_COMBINED) | candidates.givers
 
 
 def _tally_of_pairs(

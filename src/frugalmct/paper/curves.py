@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from frugalmct.baselines.hull import rising_hull
+from frugalmct.hull import rising_hull
 from frugalmct.paper.names import SINGLE
 
 # Tables are written with ten digits: what differs by less is the same.

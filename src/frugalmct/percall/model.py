@@ -14,7 +14,7 @@ from frugalmct.market import Known, Market
 from frugalmct.model import Learning
 from frugalmct.percall.columns import AUTO, AnswerColumns, ItemColumns, ServiceColumns, Table
 from frugalmct.percall.costs import CostModel
-from frugalmct.percall.spending import NOBODY, REPRICE_EVERY, PriceCurve, Spending, most_worth
+from frugalmct.percall.spending import NOBODY, REPRICE_EVERY, DualPriceCurve, Spending, most_worth
 from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
 from frugalmct.seeds import small_seed
 from frugalmct.select import frontier
@@ -39,14 +39,14 @@ class FirstModel:
     answers: AnswerColumns
     predictor: Predictor
     costs: CostModel
-    curve: PriceCurve
+    curve: DualPriceCurve
 
     def estimate(self, known: Known, items: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(items, services) accuracies and costs; items: the columns known beforehand."""
         table = joined_table(items, self.answers.table(known))
         return self.predictor.estimate(table), self.costs.estimate(table)
 
-    def at_prices(self, prices: Numbers, factors: Numbers, curve: PriceCurve) -> "FirstModel":
+    def at_prices(self, prices: Numbers, factors: Numbers, curve: DualPriceCurve) -> "FirstModel":
         """At new prices of calls, which is so many times what they were."""
         return replace(
             self,
@@ -87,12 +87,12 @@ class FirstModel:
         return cls(first, answers, predictor, costs, _read_curve(file, prefix))
 
 
-def _read_curve(file: ArrayFile, prefix: str) -> PriceCurve:
+def _read_curve(file: ArrayFile, prefix: str) -> DualPriceCurve:
     corners = file.floats(f"{prefix}curve", (None, 2), least=0, most=MAX_MONEY)
     least, deviation = file.floats(f"{prefix}least", (2,), least=0, most=MAX_MONEY).tolist()
     if not 0 < len(corners) <= MOST_CORNERS or np.any(np.diff(corners[:, 0]) < 0):
         raise FrugalError(f"{prefix}curve must have 1 to {MOST_CORNERS} budgets in rising order")
-    return PriceCurve(corners[:, 0].copy(), corners[:, 1].copy(), least, deviation)
+    return DualPriceCurve(corners[:, 0].copy(), corners[:, 1].copy(), least, deviation)
 
 
 def _list(value: Any) -> list[Any]:
@@ -150,7 +150,7 @@ class Learner:
             costs, estimated = CostModel.fit(table, self.market.costs, seed, learning.jobs)
         else:
             costs, estimated = pilot.model.costs, pilot.costs
-        curve = price_curve(predictor.training_estimates, estimated, self.market.costs, first)
+        curve = dual_price_curve(predictor.training_estimates, estimated, self.market.costs, first)
         model = FirstModel(first, answers, predictor, costs, curve)
         return Learnt(model, predictor.training_estimates, estimated)
 
@@ -158,7 +158,9 @@ class Learner:
         return small_seed(self.learning.seed, self.market.name, self.learning.predictor, *first)
 
 
-def price_curve(accuracy: Numbers, estimated: Numbers, costs: Numbers, first: First = ()) -> PriceCurve:
+def dual_price_curve(
+    accuracy: Numbers, estimated: Numbers, costs: Numbers, first: First = ()
+) -> DualPriceCurve:
     """The dual price at every budget, from (items, services) estimates of training items and what their calls
     really cost."""
     true = np.broadcast_to(costs, accuracy.shape)
@@ -168,7 +170,9 @@ def price_curve(accuracy: Numbers, estimated: Numbers, costs: Numbers, first: Fi
     least = true[:, list(first)].sum(axis=1) if first else true[np.arange(len(true)), expected.argmin(axis=1)]
     size = len(found.budgets)
     kept = np.unique(np.linspace(0, size - 1, min(size, MOST_CORNERS)).astype(int))
-    return PriceCurve(found.budgets[kept], found.dual_prices[kept], float(least.mean()), float(least.std()))
+    return DualPriceCurve(
+        found.budgets[kept], found.dual_prices[kept], float(least.mean()), float(least.std())
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ _UNIT = exact_money(1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class PriceCurve:
+class DualPriceCurve:
     """The dual price at every budget, from training items: budgets rise, dual prices fall.
 
     least, deviation: what an item costs at the least, its mean over items and the standard deviation.
@@ -73,7 +73,7 @@ class Spending:
 
     def __init__(
         self,
-        curve: PriceCurve,
+        curve: DualPriceCurve,
         budget: float,
         items: int,
         first: Sequence[int] = (),

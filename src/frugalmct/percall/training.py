@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from frugalmct.arrays import ArrayFile
 from frugalmct.checks import check_money
 from frugalmct.errors import FrugalError
-from frugalmct.percall.model import First, Learnt, Walked, price_curve, walk
-from frugalmct.percall.spending import PriceCurve, Spending
+from frugalmct.percall.model import First, Learnt, Walked, dual_price_curve, walk
+from frugalmct.percall.spending import DualPriceCurve, Spending
 from frugalmct.plans import DELTA
 from frugalmct.training import Trials, most_rows
 
@@ -55,11 +55,11 @@ class Trained:
         return replace(self, first=tuple(k - (k > service) for k in self.first), caps=caps, **tables)
 
     @cached_property
-    def curve(self) -> PriceCurve:
+    def curve(self) -> DualPriceCurve:
         """The dual price at every budget."""
-        return price_curve(self.accuracy, self.estimated, self.costs, self.first)
+        return dual_price_curve(self.accuracy, self.estimated, self.costs, self.first)
 
-    def walk(self, budget: float, curve: PriceCurve) -> Walked:
+    def walk(self, budget: float, curve: DualPriceCurve) -> Walked:
         """Decided on the estimates and at the dual prices of `curve`, settled with the true costs."""
         spending = Spending(curve, budget, len(self), self.first, delta=DELTA, caps=self.caps)
         return walk(spending, self.accuracy, self.estimated, self.costs)

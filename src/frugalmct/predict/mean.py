@@ -18,7 +18,7 @@ class Mean(Predictor):
     def _fit(self, features: Matrix, accuracy: Estimates, seed: int) -> Estimates:
         self._mean = accuracy.mean(axis=0)
         # Leaving the item itself out would change its estimate by less than 1 / items, but would make the
-        # training items differ where new ones do not: a price between them would mean nothing.
+        # training items differ where new ones do not: a dual price between them would mean nothing.
         return self._repeated(len(accuracy))
 
     def _estimate(self, features: Matrix) -> Estimates:

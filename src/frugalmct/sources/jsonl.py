@@ -34,7 +34,7 @@ from typing import Any, BinaryIO
 from frugalmct.errors import FrugalError
 from frugalmct.market import LabelMarket, Market, QualityMarket
 from frugalmct.sources.columns import MAX_FEATURE as MAX_FEATURE
-from frugalmct.sources.faults import MAX_COUNTED, Problem
+from frugalmct.sources.faults import MAX_COUNTED, Fault
 from frugalmct.sources.lines import MAX_LINE_BYTES, Swollen, lines, opened
 from frugalmct.sources.reading import thinned
 from frugalmct.sources.records import Records
@@ -45,7 +45,7 @@ from frugalmct.values import MAX_TEXT as MAX_TEXT
 class DataProblems(FrugalError):
     """Everything wrong with a data file: the first problems in full, and how many there are in all."""
 
-    def __init__(self, path: str | Path, problems: Sequence[Problem], total: int) -> None:
+    def __init__(self, path: str | Path, problems: Sequence[Fault], total: int) -> None:
         super().__init__(path, problems, total)
         self.path = path
         self.problems = tuple(problems)

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from frugalmct.combine import combine, learned, search
-from frugalmct.combine.candidates import MAX_CONTEXT, MAX_SERVICES, Candidates
+from frugalmct.combine.candidates import MAX_CONTEXT, MOST_COMBINED, Candidates
 from frugalmct.combine.learned import LearnedCombiner
 from frugalmct.combine.validation import fold_choices
 from frugalmct.errors import FrugalError
@@ -260,7 +260,7 @@ def test_a_large_vocabulary_needs_no_dense_arrays():
 
 def test_mistakes_are_said():
     truth, answers = made_up(20)
-    with pytest.raises(FrugalError, match=f"1 to {MAX_SERVICES}"):
+    with pytest.raises(FrugalError, match=f"1 to {MOST_COMBINED}"):
         LearnedCombiner.fit(truth, [])
     with pytest.raises(FrugalError, match="must be alike"):
         LearnedCombiner.fit(truth, [answers[0], answers[1][:10]])

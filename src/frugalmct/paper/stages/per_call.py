@@ -13,7 +13,7 @@ from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.percall import PerCallStrategy
 from frugalmct.percall.columns import Table
 from frugalmct.percall.fitting import Base, Fitted, fitted, per_call_learning
-from frugalmct.percall.model import First, Learnt, Walked, price_curve, walk
+from frugalmct.percall.model import First, Learnt, Walked, dual_price_curve, walk
 from frugalmct.percall.spending import Spending
 from frugalmct.plans import AUTO, DELTA
 from frugalmct.seeds import small_seed
@@ -111,7 +111,7 @@ class LeftOut:
         keep = [k for k in range(accuracy.shape[1]) if k != without]
         own = tuple(keep.index(k) for k in first)
         paid = np.broadcast_to(self._learner.market.costs, learnt.accuracy.shape)[:, keep]
-        curve = price_curve(learnt.accuracy[:, keep], learnt.costs[:, keep], paid, own)
+        curve = dual_price_curve(learnt.accuracy[:, keep], learnt.costs[:, keep], paid, own)
         if curve.least > budget:
             return None
         spending = Spending(curve, budget, len(self._test), own, delta=DELTA)

@@ -27,8 +27,8 @@ from frugalmct.paper.names import CLUSTERS, NEAREST, OK, ORACLE, RANDOM_MIX, THR
 from frugalmct.paper.stages.select import COLUMNS
 from frugalmct.percall.columns import ItemColumns, Table
 from frugalmct.percall.fitting import ENOUGH_ITEMS, per_call_learning, thinned
-from frugalmct.percall.model import Learner, joined_table, price_curve, walk
-from frugalmct.percall.spending import PriceCurve, Spending
+from frugalmct.percall.model import Learner, dual_price_curve, joined_table, walk
+from frugalmct.percall.spending import DualPriceCurve, Spending
 from frugalmct.plans import DELTA
 from frugalmct.seeds import small_seed
 from frugalmct.select import Problem, solve
@@ -83,10 +83,10 @@ class Field:
 
     def routed(self, known: Estimated, found: Estimated, budget: float, among: Sequence[int]) -> Row:
         """By estimates of training items, for the dual price, and of test items; only these are asked."""
-        curve = price_curve(known.accuracy, known.costs, self.learnt_costs[:, among])
+        curve = dual_price_curve(known.accuracy, known.costs, self.learnt_costs[:, among])
         return self.spent(curve, found, budget, among)
 
-    def spent(self, curve: PriceCurve, found: Estimated, budget: float, among: Sequence[int]) -> Row:
+    def spent(self, curve: DualPriceCurve, found: Estimated, budget: float, among: Sequence[int]) -> Row:
         spending = Spending(curve, budget, len(self.test), delta=DELTA)
         walked = walk(spending, found.accuracy, found.costs, self.costs[:, among])
         reached = walked.reached(self.quality[:, among])
@@ -114,7 +114,7 @@ def blind(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
     means, costs = field.learnt_quality.mean(axis=0), field.learnt_costs.mean(axis=0)
     cheapest = field.learnt_costs[:, int(costs.argmin())]
     # Whom to ask was drawn beforehand: money has no price, it may only end.
-    curve = PriceCurve(np.zeros(1), np.zeros(1), float(cheapest.mean()), float(cheapest.std()))
+    curve = DualPriceCurve(np.zeros(1), np.zeros(1), float(cheapest.mean()), float(cheapest.std()))
     for budget in budgets:
         affordable = max(budget, float(costs.min()))
         drawn = best_mix(RANDOM_MIX, means, costs, affordable, len(field.test), field.seed)
@@ -137,13 +137,13 @@ def threshold(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
         yield field.spent(_curve_of(pair, field), found, budget, among) | {"base": names}
 
 
-def _curve_of(pair: ThresholdPair, field: Field) -> PriceCurve:
+def _curve_of(pair: ThresholdPair, field: Field) -> DualPriceCurve:
     """Where each service costs what it costs on average, a threshold is a dual price times the difference."""
     weak = field.learnt_costs[:, pair.weak]
     more = float(field.learnt_costs[:, pair.strong].mean() - weak.mean())
     prices = np.minimum(pair.thresholds, NEVER) / more if more > 0 else np.zeros(len(pair.thresholds))
     # What one more item costs can be less than nothing: then its threshold costs no more than the one before.
-    return PriceCurve(np.maximum.accumulate(pair.costs), prices, float(weak.mean()), float(weak.std()))
+    return DualPriceCurve(np.maximum.accumulate(pair.costs), prices, float(weak.mean()), float(weak.std()))
 
 
 def nearest(field: Field, budgets: Sequence[float]) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from frugalmct.paper.studies.calls.case import Case
 from frugalmct.paper.studies.robustness import COLUMNS, DRAWS, FEWER_DRAWS, Outcome, summary
 from frugalmct.percall.fitting import best_plan
 from frugalmct.percall.model import First
-from frugalmct.percall.spending import PriceCurve
+from frugalmct.percall.spending import DualPriceCurve
 from frugalmct.percall.training import OnTrial
 from frugalmct.plans import DELTA
 from frugalmct.seeds import generator
@@ -157,7 +157,7 @@ def chosen_again(case: Case, found: dict[First, FirstEstimates], budget: float) 
     return best_plan(budget, [OnTrial(train, trials) for train in payable]).first
 
 
-def online(items: CallEstimates, budget: float, curve: PriceCurve) -> Outcome:
+def online(items: CallEstimates, budget: float, curve: DualPriceCurve) -> Outcome:
     walked = items.walk(budget, curve)
     estimated, accuracy = (float(walked.reached(table).mean()) for table in (items.accuracy, items.quality))
     return Outcome(estimated, accuracy, walked.cost)

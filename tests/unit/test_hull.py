@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frugalmct.baselines.hull import (
+from frugalmct.errors import FrugalError
+from frugalmct.hull import (
     TOLERANCE,
     Mixture,
     affordable_budget,
@@ -13,7 +14,6 @@ from frugalmct.baselines.hull import (
     mixture_at,
     rising_hull,
 )
-from frugalmct.errors import FrugalError
 
 points = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=25).map(
     lambda pairs: np.array(pairs, dtype=float)
