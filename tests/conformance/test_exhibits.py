@@ -39,7 +39,7 @@ from frugalmct.select.methods import METHODS
 KINDS = ("text", "number", "share", "flag")
 MOST_LINES = 8
 # What is in the folder of studies beside the studies.
-SHARED = {"case", "guarded", "offline", "scope", "registry"}
+SHARED = {"base", "case", "draws", "guarded", "offline", "scope", "registry"}
 DRAWN = [(exhibit, "plot") for exhibit in all_exhibits() if exhibit.plot]
 DRAWN_EACH = [(exhibit, "plot_each") for exhibit in all_exhibits() if exhibit.plot_each]
 

@@ -1,7 +1,7 @@
-"""One dataset in one repetition: what all studies start from."""
+"""One dataset of label sets in one repetition: what its studies start from."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,42 +11,30 @@ from scipy.sparse import csr_matrix
 
 from frugalmct.combine import Combiners
 from frugalmct.estimates import Choices
-from frugalmct.market import LabelMarket, Market
+from frugalmct.market import LabelMarket
 from frugalmct.model import Learning
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import BaseEstimates, RepetitionEstimates, learning_for
 from frugalmct.paper.stages.plans import load_plans, plan_near
+from frugalmct.paper.studies import base
+from frugalmct.paper.studies.base import NOT_NEEDED, BaseCase
 from frugalmct.plans import Plan
-from frugalmct.splits import Split
 
-READERS: dict[str, Callable[..., Any]] = {
-    "market": Market.load,
-    "split": Split.load,
+READERS = base.READERS | {
     "combination": Combination.load,
     "estimates": RepetitionEstimates.load,
     "plans": load_plans,
 }
 """The files of a repetition, and how each is read; estimates at the prices of the run."""
 
-# Of any type: a study reads only what its NEEDS name.
-NOT_NEEDED: Any = None
-
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """A dataset with what was learnt on it in one repetition; what a study does not need is not there.
+class Case(BaseCase[LabelMarket]):
+    """A dataset of label sets with its combiners, estimates and plans."""
 
-    settings: what the study is configured by, as the study's SETTINGS name it.
-    """
-
-    dataset: str
-    repetition: int
-    market: LabelMarket = NOT_NEEDED
-    split: Split = NOT_NEEDED
     combination: Combination = NOT_NEEDED
     estimates: RepetitionEstimates = NOT_NEEDED
     plans: Sequence[Plan] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def load(
@@ -76,14 +64,6 @@ class Case:
         """The same with these settings of the predictor."""
         threads = self.settings.get("threads", 1)
         return learning_for(self.dataset, self.repetition, self.settings["block"], learning, threads)
-
-    @cached_property
-    def train(self) -> LabelMarket:
-        return self.market.subset(self.split.whole_train)
-
-    @cached_property
-    def test(self) -> LabelMarket:
-        return self.market.subset(self.split.test)
 
     @cached_property
     def plan(self) -> Plan:

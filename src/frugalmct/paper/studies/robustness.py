@@ -6,8 +6,8 @@ anything learnt again.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,29 +20,17 @@ from frugalmct.paper.names import OFFLINE, ONLINE
 from frugalmct.paper.printed import APPENDIX_PRICES, printed_of
 from frugalmct.paper.stages.estimate import BaseEstimates
 from frugalmct.paper.studies.case import Case
+from frugalmct.paper.studies.draws import COLUMNS, DRAWS, FEWER_DRAWS, Outcome, draws, halves, summary
 from frugalmct.plans import Plan, make_plans
-from frugalmct.seeds import generator
 from frugalmct.select import chosen, solve
 from frugalmct.select.methods import METHODS
 
 NEEDS = ("market", "split", "combination", "plans", "estimates")
 SETTINGS = ("budget", "block", "learning", "seed", "prices")
 PLUGINS = METHODS.modules("exact")
-COLUMNS = [
-    "dataset", "part", "setting", "items", "train_items", "budget", "base", "delta", "method", "draws",
-    "estimated", "regret", "regret_low", "regret_high", "bound", "accuracy", "accuracy_low", "accuracy_high",
-    "cost", "highest_cost", "data",
-]  # fmt: skip
-
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000)
 DELTAS = (-0.1, -0.05, -0.02, 0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 METRICS = ("accuracy", "f1")
-DRAWS = 20
-FEWER_DRAWS = 5
-"""Of the many settings of prices: what matters there is how accurate they leave the whole."""
-MOST_DRAWN = 20_000
-"""Items in a draw, where it is not their number that is studied."""
-SPREAD = (0.025, 0.975)
 TOO_LOW = -0.05
 """A δ at which p̂ is too low, and the money does not last: only then can the order of the items matter."""
 
@@ -51,20 +39,6 @@ FIXED, THEOREM, GROWING = "fixed δ", "δ of Theorem 2", "δ of Theorem 2, N tra
 
 CHANCE = 0.05
 """The theorem's ε: it holds with probability 1 - ε."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Of one selection of some items: means of estimated and true accuracy, and of cost."""
-
-    estimated: float
-    accuracy: float
-    cost: float
-
-    @classmethod
-    def of(cls, items: Estimates, choices: Choices) -> "Outcome":
-        estimated = float(chosen(items.estimated, choices).mean())
-        return cls(estimated, float(items.reached(choices).mean()), items.cost(choices))
 
 
 def run(case: Case) -> pd.DataFrame:
@@ -120,9 +94,7 @@ def by_order(case: Case) -> Iterator[dict[str, Any]]:
 
 def by_mix(case: Case) -> Iterator[dict[str, Any]]:
     """p̂ comes from the usual items; what then comes is the usual mix, or one half of it."""
-    order, half = hardest_first(case.own.test), len(case.own.test) // 2
-    mixes = {"all items": order, "hard half": order[:half], "easy half": order[half:]}
-    for name, rows in mixes.items():
+    for name, rows in halves(hardest_first(case.own.test)).items():
         samples = draws(case, case.own.test.rows(np.sort(rows)))
         yield from _compared(case, "mix", name, case.own.train, case.plan, samples)
 
@@ -154,16 +126,14 @@ def by_metric(case: Case) -> Iterator[dict[str, Any]]:
 # ---- what they are made of
 
 
-def draws(case: Case, items: Estimates, count: int | None = None, purpose: str = "test") -> list[Estimates]:
-    """DRAWS samples with replacement, the same in all parts: of `count` items, or as many as there are."""
-    size = count or min(len(items), MOST_DRAWN)
-    random = generator(case.settings["seed"], case.dataset, case.repetition, "robustness", purpose, size)
-    return [items.rows(random.integers(len(items), size=size)) for _ in range(DRAWS)]
+def outcome_of(items: Estimates, choices: Choices) -> Outcome:
+    estimated = float(chosen(items.estimated, choices).mean())
+    return Outcome(estimated, float(items.reached(choices).mean()), items.cost(choices))
 
 
 def best(items: Estimates, budget: float) -> Outcome:
     """Offline: the best selection by the estimates when all items are seen at once."""
-    return Outcome.of(items, solve(items.problem(budget), "exact").choices)
+    return outcome_of(items, solve(items.problem(budget), "exact").choices)
 
 
 def hardest_first(items: Estimates) -> NDArray[np.int64]:
@@ -236,7 +206,7 @@ def _rows(
     train_items: int,
 ) -> Iterator[dict[str, Any]]:
     online = [
-        Outcome.of(sample, sample.route(plan.budget, dual_price))
+        outcome_of(sample, sample.route(plan.budget, dual_price))
         for sample, dual_price in zip(samples, dual_prices, strict=True)
     ]
     shared = {
@@ -246,19 +216,3 @@ def _rows(
     }  # fmt: skip
     for method, outcomes in ((ONLINE, online), (OFFLINE, offline)):
         yield {**shared, "method": method, **summary(outcomes, offline)}
-
-
-def summary(outcomes: Sequence[Outcome], offline: Sequence[Outcome]) -> Mapping[str, Any]:
-    """Means over the draws, and where 95 % of the draws lie."""
-    estimated, accuracy, cost = np.array([(o.estimated, o.accuracy, o.cost) for o in outcomes]).T
-    regret = np.array([o.estimated for o in offline]) - estimated
-    return {
-        "draws": len(outcomes),
-        "estimated": estimated.mean(),
-        "regret": regret.mean(),
-        **dict(zip(("regret_low", "regret_high"), np.quantile(regret, SPREAD).tolist(), strict=True)),
-        "accuracy": accuracy.mean(),
-        **dict(zip(("accuracy_low", "accuracy_high"), np.quantile(accuracy, SPREAD).tolist(), strict=True)),
-        "cost": cost.mean(),
-        "highest_cost": cost.max(),
-    }

@@ -78,5 +78,5 @@ def case_at(budget: float, *swept: float, market: LabelMarket | None = None, **s
         Combination({0: COMBINERS}),
         estimates(),
         [Plan(plan, 0, 0.0) for plan in swept or (budget,)],
-        {"budget": budget, "block": BLOCK, "seed": 1, "learning": DUMMY_LEARNING} | settings,
+        settings={"budget": budget, "block": BLOCK, "seed": 1, "learning": DUMMY_LEARNING} | settings,
     )

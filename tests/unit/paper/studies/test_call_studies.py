@@ -13,7 +13,7 @@ from frugalmct.paper.exhibits.predictor_quality import call_rows
 from frugalmct.paper.names import OFFLINE, PER_CALL
 from frugalmct.paper.stages.call_estimates import CallEstimates, RepetitionCalls
 from frugalmct.paper.stages.per_call import fit_per_call, settings_of, sweep_per_call
-from frugalmct.paper.studies import robustness as of_labels
+from frugalmct.paper.studies import draws
 from frugalmct.paper.studies.calls import robustness, solver_agreement, solver_runtime, training_size
 from frugalmct.paper.studies.calls.case import Case
 from frugalmct.splits import split
@@ -28,7 +28,9 @@ def made(market, base) -> Case:
     parts = split(len(market), seed=SEED)
     learning = settings_of(market.name, 0, SEED) | {"options": FAST}
     found = fit_per_call(market.subset(parts.whole_train), BUDGETS, base, learning)
-    return Case(market.name, 0, market, parts, RepetitionCalls.of(found, market.subset(parts.test)), SETTINGS)
+    return Case(
+        market.name, 0, market, parts, RepetitionCalls.of(found, market.subset(parts.test)), settings=SETTINGS
+    )
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +53,7 @@ def priced() -> Case:
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(robustness, "SIZES", (30, 60))
-    for module in (robustness, of_labels):
-        monkeypatch.setattr(module, "DRAWS", 4)
+    monkeypatch.setattr(draws, "DRAWS", 4)
 
 
 @pytest.mark.parametrize("which", ["asked_nobody", "asked_two", "priced"])
@@ -179,7 +180,7 @@ def test_all_prices_doubled_and_twice_the_money_change_nothing(asked_two):
 
 def test_an_order_has_the_same_items_and_a_half_has_half_of_them(asked_nobody):
     test = asked_nobody.own.test
-    hard, dear = robustness.hardest_first(test), robustness.dearest_first(test)
+    hard, dear = robustness.hardest_first(test), robustness.expensive_first(test)
     assert sorted(hard) == sorted(dear) == list(range(len(test)))
     assert np.all(np.diff(test.accuracy[hard].mean(axis=1)) >= 0)
     assert np.all(np.diff(test.costs[dear].sum(axis=1)) <= 0)

@@ -34,7 +34,7 @@ def case():
     estimates = RepetitionEstimates.fit(market, parts, combination, learning)
     plans = estimates.plans(parts, [3.0], 0.01)
     settings = {"budget": 3.0, "block": BLOCKS["CONLL"], "learning": FAST}
-    return Case("CONLL", 1, market, parts, combination, estimates, plans, settings)
+    return Case("CONLL", 1, market, parts, combination, estimates, plans, settings=settings)
 
 
 def test_every_size_has_its_row_and_the_last_is_what_a_strategy_does(case):

@@ -1,34 +1,23 @@
 """One dataset in one repetition, where calls have costs of their own: what its studies start from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 from frugalmct.market import Market
 from frugalmct.paper.stages.call_estimates import CallPlan, FirstEstimates, RepetitionCalls
-from frugalmct.splits import Split
+from frugalmct.paper.studies import base
+from frugalmct.paper.studies.base import NOT_NEEDED, BaseCase
 
-READERS = {"market": Market.load, "split": Split.load, "call_estimates": RepetitionCalls.load}
+READERS = base.READERS | {"call_estimates": RepetitionCalls.load}
 """The files of a repetition, and how each is read."""
-
-# Of any type: a study reads only what its NEEDS name.
-NOT_NEEDED: Any = None
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """A dataset with what was learnt on it in one repetition; what a study does not need is not there.
+class Case(BaseCase[Market]):
+    """A dataset whose calls have costs of their own, with its estimates and plans."""
 
-    settings: what the study is configured by, as the study's SETTINGS name it.
-    """
-
-    dataset: str
-    repetition: int
-    market: Market = NOT_NEEDED
-    split: Split = NOT_NEEDED
     calls: RepetitionCalls = NOT_NEEDED
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def load(
@@ -52,11 +41,3 @@ class Case:
     def own(self) -> FirstEstimates:
         """The estimates once those have answered whom the plan asks first."""
         return self.calls.by_first[self.plan.first]
-
-    @cached_property
-    def train(self) -> Market:
-        return self.market.subset(self.split.whole_train)
-
-    @cached_property
-    def test(self) -> Market:
-        return self.market.subset(self.split.test)

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from frugalmct.paper.names import OFFLINE, PER_CALL
 from frugalmct.paper.stages.call_estimates import CallEstimates, FirstEstimates
 from frugalmct.paper.studies.calls.case import Case
-from frugalmct.paper.studies.robustness import COLUMNS, DRAWS, FEWER_DRAWS, Outcome, summary
+from frugalmct.paper.studies.draws import COLUMNS, FEWER_DRAWS, Outcome, draws, halves, summary
 from frugalmct.percall.fitting import best_plan
 from frugalmct.percall.model import First
 from frugalmct.percall.spending import DualPriceCurve
 from frugalmct.percall.training import OnTrial
 from frugalmct.plans import DELTA
-from frugalmct.seeds import generator
 from frugalmct.select import Problem, chosen, solve
 from frugalmct.select.methods import METHODS
 from frugalmct.training import folds
@@ -54,19 +53,19 @@ def run(case: Case) -> pd.DataFrame:
 def by_items(case: Case) -> Iterator[dict[str, Any]]:
     """The regret as the number of items grows."""
     for items in SIZES:
-        samples = draws(case, case.own.test, items)
+        samples = sampled(case, case.own.test, items)
         yield from _compared(case, "items", REREAD, case.own.train, case.budget, samples)
 
 
 def by_order(case: Case) -> Iterator[dict[str, Any]]:
     """The same items as they come: at random, the hard ones first, the easy or the expensive ones first."""
-    samples = draws(case, case.own.test)
+    samples = sampled(case, case.own.test)
     orders: dict[str, Callable[[CallEstimates], Order]] = {
         "hard first": hardest_first,
         "easy first": lambda items: hardest_first(items)[::-1],
     }
     if case.own.test.caps is None:
-        orders["expensive first"] = dearest_first
+        orders["expensive first"] = expensive_first
     yield from _compared(case, "order", "random", case.own.train, case.budget, samples)
     for name, order in orders.items():
         ordered = [sample.rows(order(sample)) for sample in samples]
@@ -75,13 +74,12 @@ def by_order(case: Case) -> Iterator[dict[str, Any]]:
 
 def by_mix(case: Case) -> Iterator[dict[str, Any]]:
     """The dual price comes from the usual items; what then comes is the usual mix, or one half of it."""
-    test, half = case.own.test, len(case.own.test) // 2
-    order = hardest_first(test)
-    mixes = {"all items": order, "hard half": order[:half], "easy half": order[half:]}
+    test = case.own.test
+    mixes = halves(hardest_first(test))
     if test.caps is None:
-        mixes["expensive half"] = dearest_first(test)[:half]
+        mixes["expensive half"] = expensive_first(test)[: len(test) // 2]
     for name, rows in mixes.items():
-        samples = draws(case, test.rows(np.sort(rows)))
+        samples = sampled(case, test.rows(np.sort(rows)))
         yield from _compared(case, "mix", name, case.own.train, case.budget, samples)
 
 
@@ -98,7 +96,7 @@ def by_prices(case: Case) -> Iterator[dict[str, Any]]:
         for budget in (case.budget, 2 * case.budget):
             first = chosen_again(case, found, budget)
             if first is not None:
-                samples = draws(case, found[first].test)[:FEWER_DRAWS]
+                samples = sampled(case, found[first].test)[:FEWER_DRAWS]
                 yield from _compared(case, "prices", name, found[first].train, budget, samples)
 
 
@@ -107,7 +105,7 @@ def by_costs(case: Case) -> Iterator[dict[str, Any]]:
     own = case.own
     if own.test.caps is not None:
         return
-    samples = draws(case, own.test)
+    samples = sampled(case, own.test)
     yield from _compared(case, "costs", ESTIMATED, own.train, case.budget, samples)
     told = [replace(sample, estimated=sample.costs) for sample in samples]
     train = replace(own.train, estimated=own.train.costs)
@@ -117,11 +115,9 @@ def by_costs(case: Case) -> Iterator[dict[str, Any]]:
 # ---- what they are made of
 
 
-def draws(case: Case, items: CallEstimates, count: int | None = None) -> list[CallEstimates]:
-    """DRAWS samples with replacement, the same in all parts: of `count` items, or as many as there are."""
-    size = count or min(len(items), MOST_DRAWN)
-    random = generator(case.settings["seed"], case.dataset, case.repetition, "robustness", "test", size)
-    return [items.rows(random.integers(len(items), size=size)) for _ in range(DRAWS)]
+def sampled(case: Case, items: CallEstimates, count: int | None = None) -> list[CallEstimates]:
+    """Draws of `count` items, or of as many as there are."""
+    return draws(case, items, count or min(len(items), MOST_DRAWN))
 
 
 def hardest_first(items: CallEstimates) -> Order:
@@ -129,7 +125,7 @@ def hardest_first(items: CallEstimates) -> Order:
     return np.argsort(items.accuracy.mean(axis=1), kind="stable")
 
 
-def dearest_first(items: CallEstimates) -> Order:
+def expensive_first(items: CallEstimates) -> Order:
     """By what all services together would cost."""
     return np.argsort(-items.costs.sum(axis=1), kind="stable")
 
