@@ -68,11 +68,11 @@ def offered(file: str, start: str, entry: str) -> frozenset[str]:
 
 
 def exhibit_settings() -> frozenset[str]:
-    return offered("common.smk", "EXHIBIT_SETTINGS", r'^    "(\w+)":')
+    return offered("common_exhibits.smk", "EXHIBIT_SETTINGS", r'^    "(\w+)":')
 
 
 def study_settings() -> frozenset[str]:
-    return offered("common.smk", "known", r'^ +"(\w+)": lambda:')
+    return offered("common_studies.smk", "known", r'^ +"(\w+)": lambda:')
 
 
 # ---- files and registries

@@ -53,8 +53,8 @@ def test_the_list_covers_what_a_script_imports(script):
 
 @pytest.mark.parametrize("kind", SOURCES.names())
 def test_the_list_covers_the_source_of_a_market(kind):
-    plugin = f"frugalmct.sources.{kind}"
-    assert SOURCES.load(kind).__module__ == plugin, "common.smk goes by this name"
+    (plugin,) = SOURCES.modules(kind)
+    assert SOURCES.load(kind).__module__ == plugin
     listed = names(code_files(SCRIPTS / "read_answers.py", plugin))
     assert names(used(SCRIPTS / "read_answers.py", plugin)) <= listed
     assert f"sources/{kind}.py" in listed

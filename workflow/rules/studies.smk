@@ -1,5 +1,5 @@
 # Expensive rows, one rule per study: frugalmct.paper.studies says what each needs and does.
-
+from functools import partial
 
 for study in STUDIES:
 

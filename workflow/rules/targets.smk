@@ -4,9 +4,7 @@
 rule markets:
     input:
         STAGE_FILES["markets"],
-        expand(
-            "results/splits/{dataset}/{repetition}.npz", dataset=DATASETS, repetition=REPETITIONS
-        ),
+        expand(FILES["split"], dataset=DATASETS, repetition=REPETITIONS),
         # What describes them.
         [
             file
