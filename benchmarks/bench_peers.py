@@ -13,7 +13,7 @@ Rules (`peer_rules.py`): FrugalML trained on a grid, as its authors describe it,
 simulated market; PORT's online routing against our selector, on markets of prompts: the recorded ones in the
 folder `--llm` (docs/llm-routing.md), or the made-up one of the example. Both sides have the same estimates.
 
-Writes results/bench/peers.csv, results/bench/peer_rules.csv and a figure of the former.
+Writes all rows, with versions and ratios, to results/bench/peers.csv, and a figure of the solvers.
 """
 
 import argparse
@@ -44,7 +44,7 @@ OUTPUT = Path("results/bench/peers.csv")
 ITEMS, QUICK_ITEMS = (1_000, 10_000, COCO_ITEMS), (1_000, 3_000)
 # Of all that is worth spending, the share that may be spent.
 SHARE = 0.5
-PRICES, CALLS = "price per service", "cost per call"
+PRICES, CALLS = "price per service", "cost for every call"
 
 
 def run_frontier(problem: Problem, _: float) -> dict[str, Any]:
@@ -101,6 +101,10 @@ SOLVERS: dict[str, tuple[Callable[[Problem, float], dict[str, Any]], str]] = {
 }
 
 
+# Solver -> which of ours it is compared with, if not `exact`.
+OURS = {"frontier": "frontier", "highs_lp": "frontier"}
+
+
 def version_of(solver: str) -> str | None:
     """The version of its package, with the solver's own where the package only wraps it; None without it."""
     package = SOLVERS[solver][1]
@@ -145,9 +149,7 @@ def problem_of(path: Path, items: int, kind: str) -> Problem:
 def measure(solver: str, items: int, options: argparse.Namespace) -> dict[str, Any]:
     version = version_of(solver)
     problem = problem_of(options.data, items, options.kind)
-    row = {
-        "solver": solver,
-        "costs": options.kind,
+    row = _head(solver, options.kind) | {
         "version": version or "",
         "items": problem.items,
         "services": problem.services,
@@ -165,8 +167,11 @@ def measured(solver: str, kind: str, items: int, options: argparse.Namespace) ->
     try:
         return in_own_process(__file__, *arguments, "--seconds", str(options.seconds), seconds=patience)
     except subprocess.TimeoutExpired:
-        row = {"solver": solver, "costs": kind, "items": items}
-        return row | {"seconds": patience, "status": "did not stop in time"}
+        return _head(solver, kind) | {"items": items, "seconds": patience, "status": "did not stop in time"}
+
+
+def _head(solver: str, kind: str) -> dict[str, str]:
+    return {"question": f"the best selection, a {kind}", "method": solver}
 
 
 def all_rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -175,16 +180,15 @@ def all_rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         too_many: dict[str, int] = {}
         for items in QUICK_ITEMS if options.quick else ITEMS:
             ours: dict[str, float] = {}
-            for solver in _of_kind(kind):
+            for solver in SOLVERS:
                 if solver in too_many:
                     status = f"not tried: not done at {too_many[solver]:,} items"
-                    yield {"solver": solver, "costs": kind, "items": items, "status": status}
+                    yield _head(solver, kind) | {"items": items, "status": status}
                     continue
                 row = measured(solver, kind, items, options)
                 seconds = row.get("seconds", math.nan)
-                ours.setdefault(solver, seconds)
-                times = {name: seconds / ours[name] for name in ("exact", "frontier") if name in ours}
-                row |= {f"times_{name}": value for name, value in times.items()}
+                ours[solver] = seconds
+                row["times_ours"] = seconds / ours[OURS.get(solver, "exact")]
                 if seconds > options.seconds:
                     too_many[solver] = items
                 words = f"{items:>7,} {kind:17} {solver:9} {seconds:10.4f} s  {row['status']}"
@@ -192,20 +196,17 @@ def all_rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def _of_kind(kind: str) -> list[str]:
-    """The LP is written down for prices only."""
-    return [solver for solver in SOLVERS if kind == PRICES or solver != "highs_lp"]
-
-
-LINES = {PRICES: "-", CALLS: ":"}
+LINES = {_head("", PRICES)["question"]: "-", _head("", CALLS)["question"]: ":"}
 
 
 @picture("Solvers on the same problems", "seconds")
 def plot_peers(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(6.5, 4))
     axis = figure.subplots()
-    for (kind, solver), rows in table.dropna(subset=["seconds"]).groupby(["costs", "solver"], sort=False):
-        (line,) = axis.plot(rows["items"], rows["seconds"], LINES[kind], label=f"{solver}, {kind}")
+    for (question, solver), rows in table.dropna(subset=["seconds"]).groupby(
+        ["question", "method"], sort=False
+    ):
+        (line,) = axis.plot(rows["items"], rows["seconds"], LINES[question], label=f"{solver}, {question}")
         proven = rows["proven"].astype(str) == "True"
         for shown, fill in ((proven, line.get_color()), (~proven, "white")):
             axis.plot(
@@ -237,13 +238,11 @@ def main() -> None:
     if options.solver:
         print(json.dumps(measure(options.solver, options.items, options), default=lambda value: value.item()))
         return
-    table = pd.DataFrame(all_rows(options))
+    solvers = pd.DataFrame(all_rows(options))
+    save_figure(plot_peers(solvers), [OUTPUT.with_suffix(".svg")])
+    table = pd.concat([solvers, pd.DataFrame(rule_rows(options.llm, options.quick))])
     write_table(table, OUTPUT)
-    save_figure(plot_peers(table), [OUTPUT.with_suffix(".svg")])
-    print(table.drop(columns=["services", "budget"]).to_string(index=False))
-    rules = pd.DataFrame(rule_rows(options.llm, options.quick))
-    write_table(rules, OUTPUT.with_name("peer_rules.csv"))
-    print(rules.to_string(index=False))
+    print(table.to_string(index=False))
 
 
 if __name__ == "__main__":

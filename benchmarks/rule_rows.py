@@ -45,7 +45,7 @@ def frugalml_rows(items: int) -> Iterator[dict[str, Any]]:
     exact = FrugalML().fit(quality, accuracy, costs)
     best = [exact.mixture(budget).accuracy for budget in budgets]
     seconds = time.process_time() - started
-    head = {"market": "simulated", "items": items, "rule": "FrugalML"}
+    head = {"market": "simulated", "items": items, "question": "training FrugalML"}
     yield head | _row("exact hull, ours", ours(), seconds, 1.0, best, best)
     for steps in GRIDS:
         started = time.process_time()
@@ -61,7 +61,7 @@ def _row(
     return {
         "method": method,
         "version": version,
-        "processor_seconds": round(seconds, 4),
+        "seconds": round(seconds, 4),
         "times_ours": round(times, 2),
         "accuracy": round(float(np.mean(reached)), 5),
         "points_below_ours": round(100 * float(np.mean(np.subtract(best, reached))), 3),
@@ -95,7 +95,7 @@ def port_rows(name: str, market: Market, budgets: list[float]) -> Iterator[dict[
         estimates = strategy.estimate(test, budget)
         found = strategy.evaluate(test, budget)
         lost = float((found.choices < 0).mean())
-        head = {"market": name, "items": len(test), "rule": "online routing", "budget": budget}
+        head = {"market": name, "items": len(test), "question": "online routing", "budget": budget}
         yield head | _routed("one dual price, ours", ours(), found.accuracy, found.cost, lost, found.accuracy)
         splits = {
             "by quality per cost": split_by_efficiency(*estimates),

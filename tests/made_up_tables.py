@@ -334,7 +334,7 @@ def beyond(datasets: Names) -> pd.DataFrame:
 
 
 def ablation(datasets: Names) -> pd.DataFrame:
-    parts = [("added", "the paper's method"), ("added", "second step"), ("left out", "second step")]
+    parts = [("added", "the paper's method"), ("added", "further steps"), ("left out", "further steps")]
     rows = [
         (dataset, kind, part, level, budget, 0.6, None if part.startswith("the") else 0.01)
         for dataset in datasets

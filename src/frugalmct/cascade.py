@@ -3,8 +3,8 @@
 What has been asked so far is a *state*, a sorted tuple of services. At a state the estimates say how accurate
 it is to stop there, and to ask each other service beside; the dual price weighs accuracy against money, at
 every step the same. With one step this is the paper's rule. On recorded RAFDB a second step is worth one to
-two points where two services fit the budget. Each step is decided as if it were the last: looking further
-ahead was no better.
+two points where two services fit the budget, a third half a point where three do. Each step is decided as if
+it were the last: looking further ahead was no better.
 
 A row of estimates has one number per service: that of asking it beside; for the services of the state, which
 have been asked, that of stopping.
@@ -30,7 +30,7 @@ State = tuple[int, ...]
 Rows = NDArray[np.int64]
 # As ties are broken at a state: whom a column asks, -1 for nobody; the columns; what each costs.
 Order = tuple[NDArray[np.int64], list[int], NDArray[np.float64]]
-STEPS = 2
+STEPS = 3
 
 # What is never chosen: stopping is worth at least 0.
 NEVER = -np.inf

@@ -1,10 +1,11 @@
-"""Learning FrugalMCT plus: learned combiners, a base chosen over folds, a second add-on where it pays.
+"""Learning FrugalMCT plus: learned combiners, a base chosen over folds, further add-ons where they pay.
 
-States are learnt first for one step, then for a second where a base is in use.
+States are learnt first for one step, then for the further ones where a base is in use.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,16 @@ from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner, PaperCombiner, StateFeatures, StateModel, paper_combiner
 from frugalmct.training import Given, Learnt, Training, Trials, fold_numbers, folds, held_out
 
-# Forests, dual prices and the second step learn no more from more items, and no more are judged out of fold;
+# Forests, dual prices and further steps learn no more from more items, and no more are judged out of fold;
 # combiners learn from all.
 ENOUGH_ITEMS = 6_000
 # Nor from more labels, of all services together: of a page of text each item tells as much as many photos.
 ENOUGH_LABELS = 1_200_000
 # The states after an add-on are many, and each is come to by some of the items: smaller forests keep the file
 # below 5 MB whichever bases are in use.
-SECOND_TREES = 50
+FURTHER_TREES = 30
 # Up to so many services everything is tried. Of more, bases are chosen as the paper's method does, and only
-# the add-ons that a base turns to most are followed by a second one, so that work grows with the services
+# the add-ons that a base turns to most are followed by others, so that work grows with the services
 # and not with their pairs.
 FEW_SERVICES = 4
 
@@ -62,15 +63,15 @@ class Learner:
     def services(self) -> int:
         return len(self.market.services)
 
-    def learn(self, state: State, choices: Sequence[int], second: bool = False) -> None:
-        """The model and combiners of a state and of every choice there; `second`: after an add-on."""
+    def learn(self, state: State, choices: Sequence[int], further: bool = False) -> None:
+        """The model and combiners of a state and of every choice there; `further`: after an add-on."""
         if state in self.models:
             return
         states = [state, *(joined(state, choice) for choice in choices)]
         for each in states:
             self._learn_combiner(each)
         learning = self.learning
-        options = self._forest(second)
+        options = self._forest(further)
         predictor = make_predictor(
             learning.predictor, **options | dict(learning.options or {}), jobs=learning.jobs
         )
@@ -129,22 +130,24 @@ class Learner:
             jobs=self.learning.jobs,
         )
 
-    def learn_second(self, start: State, budgets: Sequence[float]) -> None:
-        """The states that are one service beyond a start, each with the choices it then has."""
+    def learn_on(self, start: State, budgets: Sequence[float], steps: int) -> None:
+        """The states beyond a start at which another step may be taken, each with the choices it then has."""
         services = self._followed(start, budgets)
-        for first in services:
-            others = [other for other in services if other != first]
-            self.learn(joined(start, first), others, second=True)
+        for beside in range(1, steps):
+            for asked in combinations(services, beside):
+                others = [other for other in services if other not in asked]
+                if others:
+                    self.learn(tuple(sorted((*start, *asked))), others, further=True)
 
-    def _forest(self, second: bool) -> dict[str, int]:
+    def _forest(self, further: bool) -> dict[str, int]:
         """Leaves as large as were found best for the first base; smaller forests after an add-on."""
         first = next((model.predictor for model in self.models.values()), None)
         if not isinstance(first, RandomForest):
             return {}
-        return {"leaf": first.leaf_found} | ({"trees": SECOND_TREES} if second else {})
+        return {"leaf": first.leaf_found} | ({"trees": FURTHER_TREES} if further else {})
 
     def _followed(self, start: State, budgets: Sequence[float]) -> list[int]:
-        """The add-ons of a start that a second one may follow: of many those it turns to most."""
+        """The add-ons of a start that others may follow: of many those it turns to most."""
         choices = list(self.models[start].choices)
         if self.services <= FEW_SERVICES:
             return choices
@@ -186,20 +189,20 @@ def plan_all(
     trials: Trials,
     steps: int = STEPS,
 ) -> tuple[Training, list[CascadePlan]]:
-    """A plan for each budget once one step from every base is learnt: the second one is where a base is used
+    """A plan for each budget once one step from every base is learnt: further ones are where a base is used
     with one.
 
-    What is learnt for the second step is all that pairs of services need that are asked first: they cost a
+    What is learnt for further steps is all that pairs of services need that are asked first: they cost a
     trial each.
     """
     in_use = sorted(bases_of(Planner(learner.training(1), trials).plans(budgets, bases)))
     for base in in_use if steps > 1 else []:
-        learner.learn_second(base, budgets)
+        learner.learn_on(base, budgets, steps)
     planner = Planner(learner.training(steps), trials, deltas)
     sets = [state for state in learner.models if len(state) == 2] if len(bases) > 1 else []
     if found := planner.sets_that_pay(budgets, in_use, sets):
         for base in found:
-            learner.learn_second(base, budgets)
+            learner.learn_on(base, budgets, steps)
         in_use += found
         planner = Planner(learner.training(steps), trials, deltas)
     given = {base: Given.of(learner.market, base) for base in in_use}

@@ -157,7 +157,7 @@ def test_a_service_down_for_the_middle_third(traffic):
 
 @pytest.mark.parametrize("base", ["auto", ["Everypixel", "Microsoft"]])
 def test_plus_routes_as_it_evaluates(traffic, tmp_path, base):
-    """With a second step, on a ledger that is opened anew every 200 items."""
+    """With further steps, on a ledger that is opened anew every 200 items."""
     strategy = Strategy.fit(traffic.train.subset(np.arange(1000)), [18.0], base=base)
     market = traffic.market.subset(np.arange(600))
     expected = strategy.evaluate(market, 18.0)

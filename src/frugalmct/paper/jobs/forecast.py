@@ -10,9 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from frugalmct.errors import FrugalError
+from frugalmct.paper.jobs.reference import reference
 from frugalmct.paper.jobs.times import job_times
 
 BENCHMARKS = Path("results/benchmarks")
+BEFORE = "by what the jobs of each rule took before"
 # Of a dry run's table of jobs: a rule and its number; rules that only name files have no job of their own.
 _JOBS = re.compile(r"(?m)^([a-z]+_[a-z_]+) +(\d+)$")
 
@@ -42,15 +44,24 @@ def forecast(cores: str, arguments: Sequence[str]) -> Iterator[str]:
     count = core_count(cores)
     start = time.monotonic()
     jobs = planned_jobs(["--cores", str(count), *arguments])
-    return in_lines(jobs, earlier_seconds(BENCHMARKS), count, time.monotonic() - start)
+    planning = time.monotonic() - start
+    before, source = earlier_seconds(BENCHMARKS), BEFORE
+    if jobs and not before:
+        before, source = reference()
+    return in_lines(jobs, before, count, planning, source)
 
 
 def in_lines(
-    jobs: Mapping[str, int], before: Mapping[str, float], cores: int, planning: float = 0
+    jobs: Mapping[str, int],
+    before: Mapping[str, float],
+    cores: int,
+    planning: float = 0,
+    source: str = BEFORE,
 ) -> Iterator[str]:
     """The forecast for a person: one line per rule, the longest first, then the sum.
 
-    planning: seconds that Snakemake takes before the first job, on one core.
+    before: rule -> seconds of a job; planning: seconds that Snakemake takes before the first job, on one
+    core; source: where `before` is from, in words.
     """
     if not jobs:
         yield "Nothing to be done: everything is made and up to date."
@@ -60,24 +71,26 @@ def in_lines(
     for rule, number in sorted(jobs.items(), key=lambda planned: -expected.get(planned[0], 0.0)):
         yield _row(rule, width, number, expected.get(rule))
     yield _row("all", width, sum(jobs.values()), sum(expected.values()) if expected else None)
-    yield _expectation(jobs, before, cores, planning)
+    yield _expectation(jobs, before, cores, planning, source)
 
 
 def _row(rule: str, width: int, number: int, seconds: float | None) -> str:
     return f"  {rule:<{width}}  {number:>4}  {'not known' if seconds is None else _duration(seconds):>11}"
 
 
-def _expectation(jobs: Mapping[str, int], before: Mapping[str, float], cores: int, planning: float) -> str:
+def _expectation(
+    jobs: Mapping[str, int], before: Mapping[str, float], cores: int, planning: float, source: str
+) -> str:
     known = [rule for rule in jobs if rule in before]
     if not known:
-        return f"No expected time: {BENCHMARKS} has no measurement of an earlier run."
+        return "No expected time: none of these jobs was ever measured."
     total = sum(jobs[rule] * before[rule] for rule in known)
     # However many the cores, a job has one.
     expected = planning + max(total / cores, *(before[rule] for rule in known))
     unknown = sum(jobs[rule] for rule in jobs if rule not in before)
     besides = f", and {unknown} jobs that were never measured" if unknown else ""
     on = f"{cores} core{'s' if cores > 1 else ''}"
-    return f"Expected: {_duration(expected)} on {on}, by what the jobs of each rule took before{besides}."
+    return f"Expected: {_duration(expected)} on {on}, {source}{besides}."
 
 
 def _duration(seconds: float) -> str:

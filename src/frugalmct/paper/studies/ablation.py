@@ -37,8 +37,8 @@ ITEMS, TREES = 1_000, 30
 PAPER, IN_SAMPLE = "the paper's method", "in-sample dual price"
 ABSTENTION, SUMMARY, LEAF = "abstention", "summary features", "leaf by out-of-bag error"
 EXTRA, BASE = "extremely randomised trees", "base over folds"
-LEARNED, SECOND = "learned combiner", "second step"
-PARTS = (ABSTENTION, SUMMARY, LEAF, EXTRA, BASE, LEARNED, SECOND)
+LEARNED, FURTHER = "learned combiner", "further steps"
+PARTS = (ABSTENTION, SUMMARY, LEAF, EXTRA, BASE, LEARNED, FURTHER)
 """In the order in which they are added."""
 
 ADDED, WITHOUT, READING = "added", "left out", "reading"
@@ -106,13 +106,13 @@ class Trial:
         yield ADDED, SUMMARY, self.by_paper(self.models(replace(letter, abstain=True, summary=True)))
         yield ADDED, LEAF, self.by_paper(self.models(forest))
         yield ADDED, EXTRA, self.by_paper(self.models(self.learning))
-        # The paper's combiner takes two answers: without the learned one there is no second step either.
+        # The paper's combiner takes two answers: without the learned one there are no further steps either.
         simple = self.by_plus(self.learner(self.learning, WEIGHT_THRESHOLD), steps=1)
         yield ADDED, BASE, simple
         learner = self.learner(self.learning)
         one_step = self.by_plus(learner, steps=1)
         yield ADDED, LEARNED, one_step
-        yield ADDED, SECOND, self.by_plus(learner)
+        yield ADDED, FURTHER, self.by_plus(learner)
         for part, learning in (
             (ABSTENTION, replace(self.learning, abstain=False)),
             (SUMMARY, replace(self.learning, summary=False)),
@@ -122,7 +122,7 @@ class Trial:
             yield WITHOUT, part, self.by_plus(self.learner(learning, known=learner))
         yield WITHOUT, BASE, self.by_plus(learner, over_folds=False)
         yield WITHOUT, LEARNED, simple
-        yield WITHOUT, SECOND, one_step
+        yield WITHOUT, FURTHER, one_step
 
     @property
     def bases(self) -> list[int]:

@@ -11,7 +11,7 @@ from frugalmct.paper.studies import ablation as study
 REACHED = {
     ("added", study.PAPER): (0.50, 0.54),
     ("added", study.ABSTENTION): (0.52, 0.55),
-    ("added", study.SECOND): (0.60, 0.66),
+    ("added", study.FURTHER): (0.60, 0.66),
     ("reading", study.IN_SAMPLE): (0.40, 0.52),
     ("left out", study.ABSTENTION): (0.59, 0.66),
 }
@@ -35,21 +35,21 @@ def test_gains_are_over_the_row_before_over_plus_or_over_the_papers_method():
     assert low["accuracy"].tolist() == pytest.approx([0.53, 0.545, 0.64, 0.47, 0.635])
     assert pd.isna(low["gain"].iloc[0]), "the paper's method is compared with nothing"
     assert low["gain"].tolist()[1:] == pytest.approx([0.015, 0.095, -0.06, -0.005])
-    assert low["against"].tolist()[1:] == [study.PAPER, study.ABSTENTION, study.PAPER, study.SECOND]
+    assert low["against"].tolist()[1:] == [study.PAPER, study.ABSTENTION, study.PAPER, study.FURTHER]
     # A quarter of the items is tested on.
     expected = paired_difference([0.60, 0.66], [0.52, 0.55], 0.25)
-    found = low.loc[("added", study.SECOND)]
+    found = low.loc[("added", study.FURTHER)]
     assert (found["gain_low"], found["gain_high"]) == pytest.approx((expected.low, expected.high))
 
 
 def test_it_is_read_drawn_and_shown(tmp_path):
     table = ablation_table(pd.concat([study_rows(), study_rows("two")]))
     lines = reading(table)
-    assert lines[0].endswith(f"{study.ABSTENTION} +1.5, {study.SECOND} +9.5.")
+    assert lines[0].endswith(f"{study.ABSTENTION} +1.5, {study.FURTHER} +9.5.")
     assert lines[1].endswith(f"{study.ABSTENTION} -0.5.")
     assert "-6.0 points in the mean" in lines[2]
     drawn = drawn_text(plot(table.assign(data="simulated")), tmp_path)
-    # Of "second step" the table has the same gain at every budget.
+    # Of "further steps" the table has the same gain at every budget.
     for words in ("abstention", "left out of plus", "own", "two", "mean", "+9.5", "-0.5", "SIMULATED"):
         assert words in drawn
     assert "in-sample" not in drawn
