@@ -91,6 +91,13 @@ def test_help_shows_an_example(capsys, name):
     assert "--json" in out
 
 
+def test_help_of_the_ledger_shows_examples(capsys):
+    with pytest.raises(SystemExit):
+        main(["ledger", "--help"])
+    examples = capsys.readouterr().out.split("examples:")[1]
+    assert "frugalmct ledger show sqlite:///" in examples and "frugalmct ledger export" in examples
+
+
 def test_the_example_is_short_and_runs(capsys):
     file = ROOT / "examples" / "live" / "loop.py"
     code = [
