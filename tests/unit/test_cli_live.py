@@ -35,6 +35,9 @@ PRICES = ["Keyword=0.1", "Tagger=4", "Expert=20"]
 PRICE = {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0}
 
 
+TRAIN = ["train", "train.jsonl", "--prices", *PRICES, "--budget", "8", "--base", "Keyword", "-o", "steps.npz"]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """Tickets, and strategies learnt from 400 of them: `s` of plus, `paper` by the paper's method."""
@@ -371,6 +374,28 @@ def test_long_work_says_how_far_it_is(capsys, monkeypatch, terminal):
     assert len(lines) == (200 // 3 if terminal else 200 // 30)
     assert lines[0].startswith(f"frugalmct: {3 if terminal else 30} items done, 0.")
     assert json.loads(counts)["items"] == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "step"),
+    [
+        (TRAIN, "learning to combine the answers of Keyword + Tagger"),
+        (TRAIN, "learning whom to ask once Keyword answered"),
+        ([*TRAIN, "--method", "paper"], "learning whom to ask once Keyword answered"),
+        ([*TRAIN, "--method", "per_call"], "learning whom to ask with Keyword asked first"),
+        (["budget", "s.npz"], "budget 2 of 40"),
+        (["services", "s.npz"], "doing without Expert"),
+    ],
+)
+def test_long_work_says_what_it_is_at(capsys, monkeypatch, arguments, step):
+    seconds = itertools.count(step=60)
+    monkeypatch.setattr(Ticker.__init__, "__defaults__", (lambda: float(next(seconds)),))
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0 and f"frugalmct: {step}" in err.splitlines() and json.loads(out)
+
+
+def test_short_work_says_nothing(capsys):
+    assert run(capsys, "budget", "s.npz")[2] == ""
 
 
 @pytest.mark.parametrize(
