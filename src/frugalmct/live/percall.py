@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from frugalmct.errors import FrugalError, listed
+from frugalmct.live.accounts import money_of
 from frugalmct.live.answers import Nonsense, checked_answer, labels_of
 from frugalmct.live.budget import Budget
 from frugalmct.live.call_report import CallReport, call_sketch
@@ -66,15 +67,7 @@ class PerCallRouter(CallReport, Soon):
         if not isinstance(loaded, PerCallStrategy):
             raise FrugalError("PerCallRouter: this strategy has no costs per call; give it to a Router.")
         self.strategy, self.per, self._clock = loaded, float(per), clock
-        if isinstance(ledger, str):
-            ledger = Ledger.open(ledger, budget, clock=clock)
-        if ledger is None:
-            if budget is None:
-                raise FrugalError(
-                    "PerCallRouter: no budget was given; give one, such as Budget(total=50, items=1000)."
-                )
-            ledger = Purse(budget, clock)
-        self.money = ledger
+        self.money = money_of("PerCallRouter", budget, ledger, clock)
         self.plan = loaded.plan(self._planned() if plan is None else plan)
         self.model = loaded.models[self.plan.first]
         if caps is None and loaded.training.priced:  # the price of a call is its own cap

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from frugalmct.errors import FrugalError
+from frugalmct.live.accounts import money_of
 from frugalmct.live.answers import labels_or_failure
 from frugalmct.live.asking import Asking, item_id
 from frugalmct.live.breaker import Breaker, Patience
@@ -67,7 +68,7 @@ class Router(Choosing, LabelReport, Asking):
         if not isinstance(loaded, Strategy):
             raise FrugalError("Router: this strategy has costs per call; give it to a PerCallRouter.")
         self.strategy = loaded
-        self.money = _money(budget, ledger, clock)
+        self.money = money_of("Router", budget, ledger, clock)
         self.shared = isinstance(self.money, Ledger)
         self.course = Course(self.strategy, self.money.budget, per, plan, pace)
         self.breaker = Breaker(patience or Patience(), dict(special or {}))
@@ -201,19 +202,3 @@ class Router(Choosing, LabelReport, Asking):
             expected=ticket.expected,
             failed=dict(ticket.failed),
         )
-
-
-def _money(
-    budget: Budget | None, ledger: str | Ledger | Purse | None, clock: Callable[[], float]
-) -> Ledger | Purse:
-    if budget is not None and not isinstance(budget, Budget):
-        raise FrugalError(
-            f"Router: budget is {budget!r}; give a Budget, such as Budget(total=120, items=100_000)."
-        )
-    if isinstance(ledger, str):
-        return Ledger.open(ledger, budget, clock=clock)
-    if ledger is not None:
-        return ledger
-    if budget is None:
-        raise FrugalError("Router: no budget was given; give one, such as Budget(total=120, items=100_000).")
-    return Purse(budget, clock)

@@ -263,6 +263,8 @@ def test_each_router_names_the_other(by_text):
         PerCallRouter(plain, Budget(total=1, items=1))
     with pytest.raises(FrugalError, match="no budget was given"):
         PerCallRouter(by_text)
+    with pytest.raises(FrugalError, match="PerCallRouter: budget is 5; give a Budget"):
+        PerCallRouter(by_text, 5)
     with pytest.raises(FrugalError, match=r"the money is 0\.1 an item"):
         PerCallRouter(by_text, Budget(total=1, items=10))
 
