@@ -25,8 +25,7 @@ class Recorded(Breaker):
 
 def deciding(router: Router | PerCallRouter) -> Callable[[dict[str, Any]], Decision]:
     """Decides one item. What is wrong with it is in its decision; a ledger that fails ends the command."""
-    if isinstance(router, Router):
-        router.breaker = Recorded()
+    router.breaker = Recorded()
 
     def decide(item: dict[str, Any]) -> Decision:
         try:

@@ -1,5 +1,6 @@
 """What a router tells about itself: why it chose, how it is doing, how accurate it really was."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -21,6 +22,7 @@ from frugalmct.metrics import metric_from_counts
 from frugalmct.mixing import CascadePlan
 from frugalmct.strategy import Strategy
 
+LOG = logging.getLogger("frugalmct.live")
 MOST_ANSWERS = 10_000
 """Answers that `feedback` can be given for by id alone."""
 
@@ -31,6 +33,7 @@ class HealthReport:
     strategy: Any
     traffic: Traffic
     money: Any
+    breaker: Breaker
     since: float
     turned_away: int = 0
     _clock: Callable[[], float]
@@ -111,10 +114,25 @@ class HealthReport:
             period_end=None if np.isinf(state.end) else state.end,
             dual_price=dual_price,
             planned_dual_price=planned,
-            left_out=tuple(self._left_out()),
+            left_out=tuple(self.breaker.left_out()),
             warnings=(),
         )
         return replace(health, warnings=tuple(self._warnings(health)))
+
+    def _note_failure(self, service: str, failure: str) -> bool:
+        """Whether the service is still in use after it."""
+        LOG.info("%s failed: %s", service, failure)
+        if not self.breaker.failed(service):
+            return self.breaker.available(service)
+        patience = self.breaker.patience_of(service)
+        LOG.warning(
+            "%s fails too often and is left out for %g seconds; without it %s. Its last failure: %s",
+            service,
+            patience.pause,
+            self._loss_without(service),
+            failure,
+        )
+        return False
 
     def _warnings(self, health: Health) -> Iterable[str]:
         drift = health.drift
@@ -128,7 +146,9 @@ class HealthReport:
         if drift.below_promise:
             yield f"The accuracy expected is {drift.expected:.3f}, but {drift.promised:.3f} was promised."
         yield from self._money_warnings(health)
-        yield from self._service_warnings(health)
+        for service in health.left_out:
+            lost = self._loss_without(service)
+            yield f"{service} is left out because it fails too often; without it {lost}."
 
     def _money_warnings(self, health: Health) -> Iterable[str]:
         expected = self.money.budget.items
@@ -153,14 +173,11 @@ class HealthReport:
         """What an item costs at the least, in the unit of the budget, and what that pays for."""
         raise NotImplementedError
 
-    def _left_out(self) -> Iterable[str]:
-        """Services that fail too often to be asked."""
-        return ()
+    def _loss_without(self, service: str) -> str:
+        """What is lost while a service is left out, in a sentence."""
+        raise NotImplementedError
 
     def _plan_warnings(self) -> Iterable[str]:
-        return ()
-
-    def _service_warnings(self, health: Health) -> Iterable[str]:
         return ()
 
 
@@ -169,7 +186,6 @@ class LabelReport(HealthReport):
 
     strategy: Strategy
     course: Course
-    breaker: Breaker
 
     def _items_to_come(self, now: float, state: Account) -> float | None:
         return self.course.items_left(state.items, now, state)
@@ -181,17 +197,12 @@ class LabelReport(HealthReport):
     def _least(self) -> tuple[float, str]:
         return min(self.course.base_nano(base) for base in self.course.plan.bases) / 1e9, "the base"
 
-    def _left_out(self) -> Iterable[str]:
-        return self.breaker.left_out()
+    def _loss_without(self, service: str) -> str:
+        return loss_without(self.strategy, self.course.plan, service)
 
     def _plan_warnings(self) -> Iterable[str]:
         if self.course.warning:
             yield self.course.warning
-
-    def _service_warnings(self, health: Health) -> Iterable[str]:
-        for service in health.left_out:
-            lost = loss_without(self.strategy, self.course.plan, service)
-            yield f"{service} is left out because it fails too often; without it {lost}."
 
 
 def _share(quality: object) -> float:

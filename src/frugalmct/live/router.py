@@ -14,7 +14,6 @@ or, for those who call services themselves, in steps:
 Money is reserved before a call and settled after it. A call costs price / `per` in the unit of the budget.
 """
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 
 from frugalmct.errors import FrugalError
 from frugalmct.live.accounts import money_of
-from frugalmct.live.answers import labels_or_failure
+from frugalmct.live.answers import failure_of, labels_or_failure
 from frugalmct.live.asking import Asking, item_id
 from frugalmct.live.breaker import Breaker, Patience
 from frugalmct.live.budget import Budget
@@ -31,16 +30,14 @@ from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
 from frugalmct.live.records import Wish, new_key
-from frugalmct.live.report import LabelReport, loss_without, why
+from frugalmct.live.report import LabelReport, why
 from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import NoAnswer, Result, Ticket
 from frugalmct.live.traffic import training_sketch
 from frugalmct.strategy import Strategy
 
-LOG = logging.getLogger("frugalmct.live")
 
-
-class Router(Choosing, LabelReport, Asking):
+class Router(Choosing, LabelReport, Asking[Ticket, Result]):
     """May be shared by threads; other processes make their own on the same ledger.
 
     strategy: a `Strategy` or the file of one. budget: what may be spent; may be left out where the ledger
@@ -169,20 +166,15 @@ class Router(Choosing, LabelReport, Asking):
             ticket.reservation = made
         return True
 
-    def _note_failure(self, service: str, failure: str) -> bool:
-        """Whether the service is still in use after it."""
-        LOG.info("%s failed: %s", service, failure)
-        if not self.breaker.failed(service):
-            return self.breaker.available(service)
-        patience = self.breaker.patience_of(service)
-        LOG.warning(
-            "%s fails too often and is left out for %g seconds; without it %s. Its last failure: %s",
-            service,
-            patience.pause,
-            loss_without(self.strategy, self.course.plan, service),
-            failure,
-        )
-        return False
+    def _hand_over(self, ticket: Ticket, answer: Any) -> None:
+        self.decide(ticket, {str(ticket.ask): answer})
+
+    def _again(self, ticket: Ticket, answer: Any) -> bool:
+        failure = failure_of(answer)
+        return failure is not None and self.try_again(ticket, failure)
+
+    def _without_answer(self, id: str, error: FrugalError) -> Result:
+        return Result(id, None, (), getattr(error, "cost", 0.0), "", error=str(error))
 
     def _result(self, ticket: Ticket) -> Result:
         services, answers = self.strategy.services, self._by_number(ticket)

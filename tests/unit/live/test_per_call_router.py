@@ -9,7 +9,9 @@ from per_call_markets import FAST, prompts, voters
 
 from frugalmct import Strategy
 from frugalmct.errors import FrugalError
-from frugalmct.live import Budget, Call, LedgerError, NoAnswer, OutOfMoney, PerCallRouter, Router
+from frugalmct.live import Budget, Call, LedgerError, NoAnswer, OutOfMoney, Patience, PerCallRouter, Router
+
+NEVER_LEFT_OUT = Patience(timeout=None, retries=0, wait=0.0, failures=1000, calls=1000)
 
 
 @pytest.fixture(scope="module")
@@ -105,12 +107,12 @@ def test_a_wrong_item_is_said_before_money_is_spent(by_votes):
 
 
 def test_answers_that_are_no_labels_count_as_failed(by_votes):
-    """Where labels were learnt from: the other one's answer stands."""
-    router = PerCallRouter(by_votes, Budget(total=250, items=100))
+    """Where labels were learnt from: the other one's answer stands. What it cost was paid all the same."""
+    router = PerCallRouter(by_votes, Budget(total=250, items=100), patience=NEVER_LEFT_OUT)
     answers = {"one": "seven", "two": [["7", 1.0]], "expert": [["8", 1.0]]}
     result = router.run({"id": "a"}, lambda service, item: Call(answers[service], 0.1))
     assert result.service == "two" and "a list of [label, score] pairs" in result.failed["one"]
-    assert result.cost == pytest.approx(0.1) == router.money.state().spent
+    assert result.cost == pytest.approx(0.2) == router.money.state().spent
 
 
 def test_those_asked_first_decide_whether_the_expert_is_asked(by_votes):
@@ -169,7 +171,9 @@ def test_in_steps_as_in_one(request, fixture, market):
 
         return ask
 
-    whole, stepped = (PerCallRouter(strategy, Budget(total=150, items=60)) for _ in range(2))
+    whole, stepped = (
+        PerCallRouter(strategy, Budget(total=150, items=60), patience=NEVER_LEFT_OUT) for _ in range(2)
+    )
     for n in range(len(market)):
         expected = _or_error(lambda n=n: whole.run(item_of(market, n), ask_for(n)))
         assert _or_error(lambda n=n: _in_steps(stepped, item_of(market, n), n, called)) == expected
