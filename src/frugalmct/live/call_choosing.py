@@ -12,7 +12,7 @@ import numpy as np
 
 from frugalmct.live.breaker import Breaker
 from frugalmct.live.call_tickets import CallTicket, Estimated
-from frugalmct.live.calls import known_of
+from frugalmct.live.calls import Call, fault_of, known_of
 from frugalmct.live.choosing import RETURNS
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
@@ -54,14 +54,29 @@ class CallChoosing:
                 return
             if not ticket.calls and not self._failed(ticket, service):
                 raise self._too_poor(ticket, service)
-        if any(service not in ticket.calls for service in self.order):
-            self._without_estimates(ticket)
-            return
         if ticket.known is None:
-            known = known_of(self.model, ticket.item, ticket.calls)
-            accuracy, costs = self.model.estimate(known, ticket.columns)
-            ticket.known = Estimated(accuracy[0], costs[0], self._dual_price(ticket))
-        self._choose(ticket, ticket.known)
+            ticket.known = self._estimated(ticket)
+        if ticket.known is None:
+            self._without_estimates(ticket)
+        else:
+            self._choose(ticket, ticket.known)
+
+    def _estimated(self, ticket: CallTicket) -> Estimated | None:
+        """What to expect of each service; None where that cannot be told without those that did not answer.
+
+        As in recorded data such an answer counts as empty; numbers of its own cannot be made up.
+        """
+        calls = dict(ticket.calls)
+        for service in self._missing(ticket):
+            calls[service] = Call([], float(self.model.costs.mean[service]))
+            if fault_of(self.model, service, calls[service]):
+                return None
+        accuracy, costs = self.model.estimate(known_of(self.model, ticket.item, calls), ticket.columns)
+        return Estimated(accuracy[0], costs[0], self._dual_price(ticket))
+
+    def _missing(self, ticket: CallTicket) -> list[int]:
+        """Of those asked first, who has not answered."""
+        return [service for service in self.order if service not in ticket.calls]
 
     def _choose(self, ticket: CallTicket, known: Estimated) -> None:
         """The service whose answer stands, to be asked if it was not; where the best cannot be paid for, the
@@ -98,8 +113,7 @@ class CallChoosing:
             accuracy[choice] = FAILED
 
     def _without_estimates(self, ticket: CallTicket) -> None:
-        """Without all the first answers nothing is estimated: whoever did answer stands; if none did, the
-        cheapest that does."""
+        """Whoever did answer stands; if none did, the cheapest that does."""
         if ticket.calls:
             ticket.stands = list(ticket.calls)[-1]
         else:

@@ -139,7 +139,7 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
         names = tuple(self.strategy.services[service] for service in ticket.calls)
         answer = ticket.calls[ticket.stands].answer
         expected = None if ticket.known is None else float(ticket.known.accuracy[ticket.stands])
-        if ticket.known is not None and expected is not None and not ticket.closed:
+        if ticket.known is not None and not self._missing(ticket) and not ticket.closed:
             self.traffic.add(ticket.known.accuracy, (), expected, ticket.cost)
         ticket.closed = True
         self.remember(ticket.id, labels_of(answer))

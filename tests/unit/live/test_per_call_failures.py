@@ -137,6 +137,27 @@ def test_a_service_down_for_the_middle_third(strategy):
     assert market.quality[rows, served].mean() >= market.quality[rows, best].mean() - 0.01
 
 
+@pytest.mark.parametrize("down", [("one",), ("two",), ("one", "two")])
+def test_without_one_of_those_asked_first_it_is_still_chosen(by_votes, down):
+    """Its answer counts as empty, as in recorded data: the expert is asked where one alone does not do."""
+    market = voters(100, 1)
+
+    def ask(service, item):
+        if service in down:
+            raise ConnectionError("down")
+        row = market.scores[market.service_index(service)][int(item["id"])]
+        return Call([[str(market.labels[row.indices[0]]), 1.0]], 4.0 if service == "expert" else 0.1)
+
+    router = PerCallRouter(by_votes, RICH, plan=2.5, patience=NEVER_LEFT_OUT)
+    results = [router.run({"id": str(n)}, ask) for n in range(100)]
+    true = [str(market.labels[row.indices[0]]) for row in market.truth]
+    right = np.mean([result.answer[0][0] == label for result, label in zip(results, true, strict=True)])
+    assert right > 0.9, "either alone is right in 60 of 100"
+    assert all(set(down) == result.failed.keys() for result in results)
+    assert router.money.state().spent == pytest.approx(sum(result.cost for result in results))
+    assert router.health().drift.items == 0, "what is expected of them is not what training knew"
+
+
 def test_an_answer_that_cannot_be_used_is_paid_if_its_cost_is_known(by_votes):
     router = PerCallRouter(by_votes, RICH, plan=2.5, patience=NEVER_LEFT_OUT)
     ticket = router.open({"id": "a"})
@@ -316,7 +337,7 @@ def test_one_that_is_left_out_is_not_asked_first(by_votes):
         router.breaker.failed("one")
     asked = []
     result = router.run({"id": "a"}, lambda service, _: asked.append(service) or Call([["7", 1.0]], 0.1))
-    assert asked == ["two"] and result.service == "two" and result.failed == {"one": LEFT_OUT}
+    assert asked == ["two", "expert"] and result.failed == {"one": LEFT_OUT}
 
 
 def test_a_mistake_of_the_caller_is_not_tried_again(strategy):

@@ -107,12 +107,13 @@ def test_a_wrong_item_is_said_before_money_is_spent(by_votes):
 
 
 def test_answers_that_are_no_labels_count_as_failed(by_votes):
-    """Where labels were learnt from: the other one's answer stands. What it cost was paid all the same."""
+    """Where labels were learnt from: it counts as empty, and the expert is asked. What it cost was paid."""
     router = PerCallRouter(by_votes, Budget(total=250, items=100), patience=NEVER_LEFT_OUT)
     answers = {"one": "seven", "two": [["7", 1.0]], "expert": [["8", 1.0]]}
     result = router.run({"id": "a"}, lambda service, item: Call(answers[service], 0.1))
-    assert result.service == "two" and "a list of [label, score] pairs" in result.failed["one"]
-    assert result.cost == pytest.approx(0.2) == router.money.state().spent
+    assert result.service == "expert" and "a list of [label, score] pairs" in result.failed["one"]
+    assert set(result.asked) == {"two", "expert"}
+    assert result.cost == pytest.approx(0.3) == router.money.state().spent
 
 
 def test_those_asked_first_decide_whether_the_expert_is_asked(by_votes):
@@ -216,8 +217,9 @@ def test_a_step_that_the_ledger_refuses_can_be_taken_again(by_votes, monkeypatch
     assert router.money.state().spent == pytest.approx(0.1)  # once
     with pytest.raises(FrugalError, match=f"waits for the call of {second}"):
         router.close(ticket)
-    router.decide(ticket, None)
-    assert ticket.ask is None and ticket.failed == {second: "the call failed"}
+    assert router.decide(ticket, None) == "expert"
+    assert router.decide(ticket, None) is None
+    assert ticket.ask is None and ticket.failed == dict.fromkeys((second, "expert"), "the call failed")
     assert router.close(ticket).service == first and router.money.state().reserved == 0
     router.shut()
 
