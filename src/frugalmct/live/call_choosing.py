@@ -150,7 +150,8 @@ class CallChoosing:
         made = self._reserve(ticket, service, estimate)
         if made is None:
             return False
-        ticket.reserved, ticket.ask, ticket.estimate = made, name, estimate
+        ticket.reserved, ticket.ask = made, name
+        ticket.estimate = estimate if self.caps is None else min(estimate, float(self.caps[service]))
         return True
 
     def _reserve(self, ticket: CallTicket, service: int, estimate: float) -> Reservation | None:

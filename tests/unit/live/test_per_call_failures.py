@@ -261,6 +261,16 @@ def test_a_charged_retry_must_be_paid_for(strategy):
     assert ended.value.cost == pytest.approx(state.spent)
 
 
+@pytest.mark.parametrize("fault", [None, Call("fine")], ids=["failed", "of unknown cost"])
+def test_what_counts_as_estimated_never_counts_as_more_than_its_cap(strategy, fault):
+    caps = dict.fromkeys(("mini", "big", "huge"), 0.01)  # less than any estimate
+    charging = replace(NEVER_LEFT_OUT, charges_failures=True)
+    router = PerCallRouter(strategy, Budget(total=2, items=2), plan=1.0, caps=caps, patience=charging)
+    ticket = router.open({"text": "hello poem"})
+    router.decide(ticket, fault)
+    assert ticket.cost == router.money.state().spent == pytest.approx(0.01)
+
+
 def test_a_call_that_fails_once_is_asked_again(strategy):
     market, seen = three(40, 2), set()
 
