@@ -166,13 +166,29 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
             raise
 
     def _again(self, ticket: CallTicket, answer: Any) -> bool:
-        """A failed call that costs something is booked, and the next one must be paid for, too."""
-        name = ticket.ask
+        """A failed call that costs something is booked, and the next one must be paid for, too.
+
+        After False the failure is noted: `decide` does not do so again.
+        """
+        name, before = ticket.ask, ticket.noted()
         if name is None or ticket.reserved is None or not (failure := self._failure_or_mistake(name, answer)):
             return False
+        try:
+            again = self._try_again(ticket, name, answer, failure)
+        except BaseException:  # a step counts whole or not at all
+            ticket.restore(before)
+            raise
+        if not again:
+            ticket.failed[name] = failure
+        return again
+
+    def _try_again(self, ticket: CallTicket, name: str, answer: Any, failure: str) -> bool:
+        costs = self._failed_cost(ticket, answer) is not None
+        if costs:
+            self.money.may_wait()  # before the failure is noted, so that it is once
         if not self._note_failure(name, failure):
             return False
-        if self._failed_cost(ticket, answer) is None:
+        if not costs:
             return True
         self._end_failed(ticket, answer)
         service = self.strategy.services.index(name)
@@ -190,7 +206,8 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
         assert name is not None  # else nothing is waited for
         if (failure := self._failure_of(name, call)) is not None:
             self.money.may_wait()  # for money that comes back, if others are to be asked
-            self._note_failure(name, failure)
+            if name not in ticket.failed:  # else it was noted when it was not asked again
+                self._note_failure(name, failure)
             self._end_failed(ticket, call)
             ticket.failed[name] = failure
         else:

@@ -271,6 +271,20 @@ def test_what_counts_as_estimated_never_counts_as_more_than_its_cap(strategy, fa
     assert ticket.cost == router.money.state().spent == pytest.approx(0.01)
 
 
+def test_a_failure_is_counted_once(strategy, monkeypatch):
+    """However it ends: after the last retry, or where there is no money for one."""
+    for money, tries in ((1000.0, 3), (1.5, 1)):
+        patience = replace(NEVER_LEFT_OUT, retries=2, charges_failures=True)
+        caps = dict.fromkeys(("mini", "big", "huge"), 1.0)
+        budget = Budget(total=money, items=int(money))
+        router = PerCallRouter(strategy, budget, plan=1.0, caps=caps, patience=patience)
+        noted, asked = [], []
+        monkeypatch.setattr(router.breaker, "failed", lambda service, noted=noted: noted.append(service))
+        with pytest.raises((NoAnswer, OutOfMoney)):
+            router.run({"text": "hello poem"}, lambda service, _, asked=asked: asked.append(service))
+        assert noted == asked and asked.count(asked[0]) == tries
+
+
 def test_a_call_that_fails_once_is_asked_again(strategy):
     market, seen = three(40, 2), set()
 
