@@ -250,8 +250,8 @@ class Ledger(Upkeep):
         latest = connection.execute(self._sql.LATEST).one_or_none()
         if latest is not None and (latest.end is None or now < latest.end):
             return False
-        self.budget = budget_on_books(connection, self._sql)  # another process may have changed it
-        period = self.budget.period(now)
+        budget = self._learn(connection.execute(self._sql.READ_ACCOUNT).one().budget)
+        period = budget.period(now)
         if period is None or (latest is not None and period.start <= latest.start):
             return False
         connection.execute(self._sql.OPEN_PERIOD, period_row(period))

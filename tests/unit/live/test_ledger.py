@@ -178,6 +178,39 @@ def test_another_budget_must_be_meant(url: str, clock: Clock) -> None:
     assert other.reserve(0.9, "A", "t")
 
 
+@pytest.mark.parametrize("old", [{"total": 100}, {"per_month": 100}])
+def test_a_finer_budget_counts_what_its_period_has_spent(url: str, clock: Clock, old: dict) -> None:
+    clock.now = 40 * DAY
+    ledger = Ledger.open(url, Budget(**old), clock=clock)
+    ledger.settle(ledger.reserve(1, "A", "yesterday"))
+    clock.now = 41 * DAY + 5
+    ledger.settle(ledger.reserve(50, "A", "today"))
+    held = ledger.reserve(40, "A", "today, too")
+    assert ledger.reserve(2, "A", "yesterday")  # an item that came before
+    ledger.change_budget(Budget(per_day=100))
+    assert money(ledger) == (50, 42, 8, 2)
+    assert (ledger.state().all_spent, ledger.state().all_items) == (51, 3)
+    assert ledger.reserve(9, "A", "another") is None and ledger.reserve(8, "A", "another")
+    ledger.settle(held, 10)
+    assert money(ledger) == (60, 10, 30, 3)
+    clock.now = 42 * DAY
+    assert money(ledger) == (0, 0, 100, 0)
+
+
+@pytest.mark.parametrize("new", [{"total": 5}, {"per_day": 5}, {"per_month": 5}])
+@pytest.mark.parametrize("old", [{"total": 100}, {"per_day": 100}])
+def test_a_budget_that_begins_later_takes_effect_then(url: str, clock: Clock, old: dict, new: dict) -> None:
+    clock.now = 40 * DAY
+    ledger = Ledger.open(url, Budget(**old), clock=clock)
+    ledger.settle(ledger.reserve(10, "A", "t"))
+    ledger.change_budget(Budget(**new, start="1970-02-11"))  # tomorrow
+    assert ledger.state().left == 90 and ledger.reserve(20, "A", "t2")
+    clock.now = 41 * DAY
+    assert money(ledger) == (0, 0, 5, 0)
+    assert ledger.reserve(6, "A", "t3") is None and ledger.reserve(5, "A", "t3")
+    assert (ledger.state().all_spent, ledger.state().all_items) == (10, 3)
+
+
 def test_before_the_start_nothing_is_spent(url: str, clock: Clock) -> None:
     clock.now = 0.0
     ledger = Ledger.open(url, Budget(total=1, start="1970-01-02"), clock=clock)
