@@ -21,6 +21,9 @@ from frugalmct.strategy import Strategy
 RETURNS = (0.01, 0.02, 0.04, 0.08)
 """Seconds between looks when all the money is reserved: some of it may be given back."""
 
+LOOK_AGAIN = 60.0
+"""Seconds after which a router looks whether the ledger has another budget by now."""
+
 
 class Choosing:
     """The part of a router that chooses."""
@@ -32,6 +35,7 @@ class Choosing:
     turned_away: int = 0
     _single: SingleItems
     _state: Account
+    _looked: float
     _clock: Callable[[], float]
 
     def _ask_base(self, ticket: Ticket) -> None:
@@ -230,6 +234,6 @@ class Choosing:
 
     def _items_left(self, seen: int) -> float | None:
         now = self._clock()
-        if now >= self._state.end:  # a new period has begun
-            self._state = self.money.state()
+        if not self._looked <= now < min(self._state.end, self._looked + LOOK_AGAIN):
+            self._state, self._looked = self.money.state(), now
         return self.course.items_left(seen, now, self._state)

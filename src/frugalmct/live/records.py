@@ -95,8 +95,8 @@ class State:
         return from_nano(self.all_spent_nano)
 
 
-NOT_BEGUN = State(math.inf, math.inf, 0, 0, 0, 0, None, 0, 0, 0.0)
-"""Before the budget's start: nothing may be spent."""
+NOT_BEGUN = State(math.inf, -math.inf, 0, 0, 0, 0, None, 0, 0, 0.0)
+"""Before the budget's start nothing may be spent. It has always ended: whoever holds it looks again."""
 
 
 def new_key() -> str:

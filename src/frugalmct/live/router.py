@@ -69,13 +69,13 @@ class Router(Choosing, LabelReport, Asking):
         self.strategy = loaded
         self.money = _money(budget, ledger, clock)
         self.shared = isinstance(self.money, Ledger)
-        self.course = Course(self.strategy, self.money.budget, per, plan, pace)
+        self.course = Course(self.strategy, self.money, per, plan, pace)
         self.breaker = Breaker(patience or Patience(), dict(special or {}))
         self._clock = clock
         super().__init__(training_sketch(self.strategy, self.course.plan))
         self._single = SingleItems(self.strategy)
         self._single.prepare(self.course.plan.bases)
-        self._state = self.money.state()
+        self._state, self._looked = self.money.state(), clock()
 
     def __enter__(self) -> "Router":
         return self
