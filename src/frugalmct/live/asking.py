@@ -1,7 +1,7 @@
 """Asking services for the caller: timeouts, retries, threads and coroutines around a router's three steps.
 
-What is to be done is decided in one place, `_conversation`, which yields calls and pauses; `run` does them in
-this thread, `arun` awaits them.
+What is to be done is decided in one place, `_conversation`, which yields steps of the router, calls and
+pauses; `run` does them in this thread, `arun` awaits them.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from frugalmct.checks import whole_number
@@ -34,14 +35,14 @@ class _Pause:
     seconds: float
 
 
-Conversation = Generator[_Call | _Pause, Any, Result]
+Step = Callable[[], Any]
+Conversation = Generator[Step | _Call | _Pause, Any, Result]
 
 
 class Asking(Soon):
     """The part of a router that calls services."""
 
     breaker: Breaker
-    shared: bool
 
     def open(self, item: Any, *, id: str | None = None, features: Any = None) -> Ticket:
         raise NotImplementedError
@@ -68,22 +69,26 @@ class Asking(Soon):
             outcome = None
             if isinstance(step, _Call):
                 outcome = _outcome(step, ask, item)
-            elif step is not None:
+            elif isinstance(step, _Pause):
                 time.sleep(step.seconds)
+            else:
+                outcome = step()
             step, result = _advance(steps, outcome)
         return result
 
     async def arun(self, item: Any, ask: AsyncAsk, *, id: str | None = None, features: Any = None) -> Result:
         """`run` for coroutines: `await ask(service, item)`."""
         steps = self._conversation(item, id, features)
-        step, result = await self._away(_advance, steps, None)
+        step, result = _advance(steps, None)
         while result is None:
-            if isinstance(step, _Pause):
-                await asyncio.sleep(step.seconds)
-                outcome = None
-            else:
+            outcome = None
+            if isinstance(step, _Call):
                 outcome = await _async_outcome(step, ask, item)
-            step, result = await self._away(_advance, steps, outcome)
+            elif isinstance(step, _Pause):
+                await asyncio.sleep(step.seconds)
+            else:
+                outcome = await self._soon(step)
+            step, result = _advance(steps, outcome)
         return result
 
     async def aopen(self, item: Any, *, id: str | None = None, features: Any = None) -> Ticket:
@@ -120,23 +125,20 @@ class Asking(Soon):
             return Result(item_id(item) or "", None, (), getattr(error, "cost", 0.0), "", error=str(error))
 
     def _conversation(self, item: Any, id: str | None, features: Any) -> Conversation:
-        ticket = self.open(item, id=id, features=features)
+        ticket = yield lambda: self.open(item, id=id, features=features)
         while ticket.ask is not None:
             service = ticket.ask
             patience = self.breaker.patience_of(service)
             answer = yield _Call(service, patience.timeout)
             for retry in range(1, patience.retries + 1):
                 failure = failure_of(answer)
-                if failure is None or not self.try_again(ticket, failure):
+                if failure is None or not (yield partial(self.try_again, ticket, failure)):
                     break
                 yield _Pause(patience.wait_before(retry))
                 answer = yield _Call(service, patience.timeout)
-            self.decide(ticket, {service: answer})
-        return self.close(ticket)
-
-    async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """In another thread where a database has to be waited for, else here."""
-        return await asyncio.to_thread(work, *arguments) if self.shared else work(*arguments)
+            yield partial(self.decide, ticket, {service: answer})
+        result: Result = yield lambda: self.close(ticket)
+        return result
 
 
 def item_id(item: Any) -> str | None:
@@ -145,8 +147,8 @@ def item_id(item: Any) -> str | None:
     return None if own is None else str(own)
 
 
-def _advance(steps: Conversation, value: Any) -> tuple[_Call | _Pause | None, Result | None]:
-    """A generator's end as a value: an exception of that kind cannot cross threads."""
+def _advance(steps: Conversation, value: Any) -> tuple[Any, Result | None]:
+    """What is to be done next; or the result, once there is nothing."""
     try:
         return steps.send(value), None
     except StopIteration as end:

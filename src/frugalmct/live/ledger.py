@@ -100,9 +100,9 @@ class Ledger(Upkeep):
         """Inside, a step that cannot begin at once raises WouldWait: nothing of it was done."""
         return self._store.without_waiting()
 
-    def may_wait(self) -> None:
-        """For a caller that is about to wait: WouldWait where that is not wanted."""
-        self._store.may_wait()
+    def may_wait(self, anew: bool = False) -> None:
+        """For a caller that is about to wait: WouldWait where that is not wanted; see `Waiting`."""
+        self._store.may_wait(anew)
 
     def reserve(
         self, amount: float, service: str, ticket: str, *, key: str | None = None
