@@ -4,11 +4,12 @@ Money is reserved before a service is named, and settled in the step that reserv
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from frugalmct.cascade import State
 from frugalmct.live.answers import Labels
-from frugalmct.live.breaker import Breaker
+from frugalmct.live.breaker import TRIAL, Breaker
 from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
@@ -42,7 +43,7 @@ class Choosing:
         poor, drawn = None, self.course.draw(ticket.id)
         for base in self.course.order(drawn):
             names = [self._name(service) for service in base]
-            ready = [name for name in names if name not in ticket.failed and self.breaker.allows(name)]
+            ready = [name for name in names if name not in ticket.failed and self._allows(ticket, name)]
             if not ready:
                 continue
             if made := self._reserve_base(ready, ticket):
@@ -78,7 +79,7 @@ class Choosing:
             state = self.money.state()
             if state.left_nano + state.reserved_nano < needed:
                 break
-            self.money.may_wait()
+            self.money.may_wait(anew=True)
             time.sleep(seconds)
             if made := self._reserve_all(wishes):
                 break
@@ -179,7 +180,7 @@ class Choosing:
                 continue
             left = self._items_left(last.items)
             ticket.short = not self.course.affords(ticket.base, service, last.left_nano, left)
-            if not ticket.short and self.breaker.allows(name):
+            if not ticket.short and self._allows(ticket, name):
                 made, unsettled = self._reserve_addon(ticket, service, unsettled), None
             if made is not None or not fallen_back:
                 break
@@ -220,11 +221,41 @@ class Choosing:
         assert ticket.estimates is not None  # as above
         for service in self.course.ranked(ticket.base, ticket.estimates, ticket.dual_price):
             name = self._name(service)
-            if service not in ticket.base and name not in ticket.failed and self.breaker.allows(name):
+            if service not in ticket.base and name not in ticket.failed and self._allows(ticket, name):
                 made = self.money.reserve(self.course.cost(service), name, ticket.key)
                 if made is not None:
                     break
         self._wait_for(ticket, made)
+
+    @contextmanager
+    def _whole(self, ticket: Ticket) -> Iterator[None]:
+        """A step counts whole or not at all; of the trials that it claims it keeps those it makes use of."""
+        before = ticket.as_it_is()
+        try:
+            yield
+        except BaseException:
+            claimed = ticket.trials
+            ticket.restore(before)
+            self._keep_trials(ticket, claimed)
+            raise
+        if ticket.trials:
+            self._keep_trials(ticket, ticket.trials)
+
+    def _keep_trials(self, ticket: Ticket, claimed: list[str]) -> None:
+        """Those of services that are asked now or next; the others are given back for other items."""
+        asked = {ticket.ask, *(made.service for made in ticket.waiting)}
+        for service in claimed:
+            if service not in asked:
+                self.breaker.give_back(service)
+        ticket.trials = [service for service in claimed if service in asked]
+
+    def _allows(self, ticket: Ticket, service: str) -> bool:
+        if service in ticket.trials:
+            return True
+        allowed = self.breaker.allows(service)
+        if allowed and self.breaker.state(service) == TRIAL:
+            ticket.trials.append(service)
+        return allowed
 
     def _number(self, name: str) -> int:
         return self.strategy.services.index(name)

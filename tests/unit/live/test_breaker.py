@@ -53,6 +53,16 @@ def test_one_trial_after_the_pause(breaker: Breaker, clock: Clock) -> None:
     assert not breaker.failed("A")  # the old failures are forgotten
 
 
+def test_a_trial_given_back_is_the_next_ones(breaker: Breaker, clock: Clock) -> None:
+    breaker.give_back("A")
+    broken(breaker).give_back("A")
+    assert not breaker.allows("A")  # no trial was claimed: nothing was given back
+    clock.now = 10
+    assert breaker.allows("A") and not breaker.allows("A")
+    breaker.give_back("A")
+    assert [breaker.allows("A") for _ in range(2)] == [True, False]
+
+
 def test_pauses_grow_to_the_longest(breaker: Breaker, clock: Clock) -> None:
     broken(breaker)
     pauses = []
