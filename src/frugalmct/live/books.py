@@ -27,6 +27,7 @@ class Books:
         self._store, self._sql = store, tables
         self.budget = budget
         self.time_limit = time_limit
+        self._tidied = -math.inf
         self._clock = clock
         self._today: tuple[int, Budget, str] = (-1, budget, "")
         """A second, whose budget it is, and the day that it lies in."""
@@ -138,10 +139,6 @@ class Books:
             return new
 
         return self._store.write(work)
-
-
-def budget_on_books(connection: Any, tables: Any) -> Budget:
-    return Budget.from_dict(json.loads(connection.execute(tables.READ_ACCOUNT).one().budget))
 
 
 def period_row(period: Period) -> dict[str, Any]:

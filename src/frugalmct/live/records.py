@@ -10,6 +10,11 @@ from frugalmct.live.money import from_nano
 
 RESERVED, SETTLED, RELEASED, WRITTEN_OFF = "reserved", "settled", "released", "written off"
 
+TIME_LIMIT = 3600.0
+"""Seconds after which an open reservation is written off as spent, unless the ledger says otherwise."""
+TIDY_EVERY = 60.0
+"""Seconds between looks for such reservations while there is no money."""
+
 
 class LedgerError(FrugalError):
     """The ledger could not do what it was asked to; nothing of it was recorded."""

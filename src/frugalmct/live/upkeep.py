@@ -6,6 +6,7 @@ from typing import Any
 
 from frugalmct.live.books import Books, period_row
 from frugalmct.live.budget import Budget
+from frugalmct.live.records import TIDY_EVERY
 
 SUMS = ("spent", "reserved", "item_count")
 """A period's running totals."""
@@ -17,9 +18,10 @@ class Upkeep(Books):
     def write_off(self, older_than: float | None = None) -> int:
         """Books reservations open for longer than the time limit as spent; returns how many.
 
-        It frees no money, so nobody needs to wait for it; it only tidies what processes that died left.
+        It frees no money; but nobody waits any longer for money that does not come back. Done when a ledger
+        is opened, and when money is refused.
         """
-        now = self._clock()
+        now = self._tidied = self._clock()
         before = now - (self.time_limit if older_than is None else older_than)
 
         def work(connection: Any, _: bool) -> int:
@@ -33,6 +35,11 @@ class Upkeep(Books):
             return len(closed)
 
         return self._store.write(work)
+
+    def _tidy(self) -> None:
+        """For whoever was refused money: at most once a minute."""
+        if not 0 <= self._clock() - self._tidied < TIDY_EVERY:
+            self.write_off()
 
     def change_budget(self, budget: Budget) -> None:
         """Gives the ledger another budget, for all processes; what the new period has spent counts.

@@ -178,6 +178,33 @@ def test_another_budget_must_be_meant(url: str, clock: Clock) -> None:
     assert other.reserve(0.9, "A", "t")
 
 
+def test_money_that_died_is_written_off_when_it_is_missed(url: str, clock: Clock) -> None:
+    """A ledger that is open for days tidies, too: nobody waits for money that does not come back."""
+    ledger = Ledger.open(url, Budget(total=1), clock=clock)
+    dead = ledger.reserve(0.9, "A", "t")
+    clock.now += 3_000
+    held = ledger.reserve(0.1, "A", "t2")
+    assert ledger.reserve(0.1, "A", "t3") is None
+    clock.now += 700
+    assert ledger.reserve(0.1, "A", "t3") is None and money(ledger) == (0.9, 0.1, 0, 2)
+    assert ledger.settle(dead, 0.5) == 0.5
+    clock.now += 3_000
+    ledger.exchange(reserve=[Wish(2, "A", "t4")])
+    assert [row["state"] for row in ledger.rows()] == ["settled", "written off"]
+    assert ledger.settle(held, 0.1) == 0.1
+
+
+def test_the_time_limit_is_the_ledgers(url: str, clock: Clock) -> None:
+    ledger = Ledger.open(url, Budget(total=1), clock=clock, time_limit=10_000)
+    ledger.reserve(0.5, "A", "t")
+    clock.now += 5_000
+    assert Ledger.open(url, clock=clock).time_limit == 10_000 and money(ledger)[:2] == (0, 0.5)
+    assert Ledger.open(url, clock=clock, time_limit=100).time_limit == 100 and money(ledger)[:2] == (0.5, 0)
+    assert Ledger.open(url, clock=clock).time_limit == 100
+    with pytest.raises(FrugalError, match="time_limit is"):
+        Ledger.open(url, clock=clock, time_limit="soon")
+
+
 @pytest.mark.parametrize("old", [{"total": 100}, {"per_month": 100}])
 def test_a_finer_budget_counts_what_its_period_has_spent(url: str, clock: Clock, old: dict) -> None:
     clock.now = 40 * DAY
@@ -204,11 +231,11 @@ def test_a_budget_that_begins_later_takes_effect_then(url: str, clock: Clock, ol
     ledger = Ledger.open(url, Budget(**old), clock=clock)
     ledger.settle(ledger.reserve(10, "A", "t"))
     ledger.change_budget(Budget(**new, start="1970-02-11"))  # tomorrow
-    assert ledger.state().left == 90 and ledger.reserve(20, "A", "t2")
+    assert ledger.state().left == 90 and ledger.settle(ledger.reserve(20, "A", "t2")) == 20
     clock.now = 41 * DAY
     assert money(ledger) == (0, 0, 5, 0)
     assert ledger.reserve(6, "A", "t3") is None and ledger.reserve(5, "A", "t3")
-    assert (ledger.state().all_spent, ledger.state().all_items) == (10, 3)
+    assert (ledger.state().all_spent, ledger.state().all_items) == (30, 3)
 
 
 def test_before_the_start_nothing_is_spent(url: str, clock: Clock) -> None:

@@ -49,6 +49,7 @@ class Book:
     costs: dict[str, int] = field(default_factory=dict)
     tickets: set[str] = field(default_factory=set)
     since: dict[str, float] = field(default_factory=dict)
+    tidied: float = 100 * DAY
 
     def reserved(self, made, ticket: str) -> None:
         self.amounts[made.id], self.states[made.id] = made.nano, "reserved"
@@ -63,7 +64,13 @@ class Book:
         if self.states[key] != "settled":
             self.states[key], self.costs[key] = "released", 0
 
+    def refused(self) -> None:
+        """Who is refused looks for what may be written off, once a minute."""
+        if not 0 <= self.now - self.tidied < 60:
+            self.written_off()
+
     def written_off(self) -> None:
+        self.tidied = self.now
         for key, state in self.states.items():
             if state == "reserved" and self.since[key] < self.now - LIMIT:
                 self.states[key], self.costs[key] = "written off", self.amounts[key]
@@ -80,6 +87,8 @@ def do(step: tuple, ledger: Ledger, book: Book, url: str) -> Ledger:
         refused_rightly(ledger, made, values[0])
         if made:
             book.reserved(made, f"t{values[1]}")
+        else:
+            book.refused()
     elif kind == "jump":
         book.now = max(book.now + values[0] * DAY, 0.0)
     elif kind == "write off":
@@ -109,6 +118,8 @@ def do(step: tuple, ledger: Ledger, book: Book, url: str) -> Ledger:
             book.released(key)
             if made:
                 book.reserved(made, f"t{values[2]}")
+            else:
+                book.refused()
     return ledger
 
 
