@@ -188,10 +188,13 @@ def within(seconds: float | None, call: Callable[[], Answer]) -> Answer:
 
 
 async def within_async(seconds: float | None, call: Callable[[], Awaitable[Answer]]) -> Answer:
-    """The same for a coroutine, which is cancelled when it takes longer."""
+    """The same for a coroutine, which is cancelled when it takes longer. Its own timeouts stay its own."""
     try:
-        return await asyncio.wait_for(call(), seconds)
+        async with asyncio.timeout(seconds) as limit:
+            return await call()
     except TimeoutError:
+        if not limit.expired():
+            raise
         raise ServiceTimeout(f"no answer within {seconds:g} seconds") from None
 
 

@@ -9,6 +9,7 @@ its reservations behind: they count as spent, and after `time_limit` seconds are
 are never given back by guess; the caller who learns later what a call cost may still settle it.
 """
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -30,7 +31,9 @@ from frugalmct.live.records import (
     new_key,
 )
 from frugalmct.live.upkeep import Upkeep
+from frugalmct.values import text_fault
 
+LOG = logging.getLogger("frugalmct.live")
 WAIT = 30.0
 LONGEST = 200
 """Characters of a ticket or a service's name."""
@@ -64,12 +67,13 @@ class Ledger(Upkeep):
         durable: every step waits for the disk. Without it the death of any process loses nothing either, but
         a power cut may lose the last second's steps; with it each step takes as long as the disk does.
         settle_within: seconds that a settlement may wait for this ledger's next step, to be done with it. Its
-        call is a reservation meanwhile, which counts as spent; so it is if the process dies. 0: at once.
+        call is a reservation meanwhile, which counts as spent; so it is if the process dies. That of a call
+        which the ledger does not know is logged as an error when its turn comes. 0: at once.
         """
         seconds, (store_module, tables) = waiting(settle_within), sqlalchemy_parts()
         store = store_module.Store(url, wait=wait, durable=durable)
         store.create()
-        kept, limit = store.write(lambda connection, _: opened(connection, tables, budget, time_limit))
+        kept, limit = store.write(lambda link, _: opened(store.name, link, tables, budget, time_limit))
         if kept is None:
             raise LedgerError(f"The ledger {store.name} is new; give Ledger.open a budget as well.")
         if budget is not None and budget != kept:
@@ -194,9 +198,9 @@ class Ledger(Upkeep):
                 for change in list(changes):
                     try:
                         self._close_call(connection, change)
-                    except LedgerError:
-                        changes.remove(change)  # no such call: said once, not at every step to come
-                        raise
+                    except LedgerError as error:  # no such call, which is no fault of the step at hand
+                        changes.remove(change)
+                        LOG.error("A call was settled that is not on the books: %s", error)
                 return work(connection, again)
 
             return self._store.write(whole)
@@ -296,6 +300,8 @@ class Ledger(Upkeep):
 
 def _change(reservation: Reservation | str, cost: int | None, now: float, state: str) -> dict[str, Any]:
     key = reservation if isinstance(reservation, str) else reservation.id
+    if key is reservation:
+        _check_text("reservation", key, "Ledger.settle")
     return {"key": key, "to_state": state, "new_cost": cost, "at": now}
 
 
@@ -308,11 +314,9 @@ def _wanted(wish: Wish, key: str | None = None) -> Reservation:
     return Reservation(key or new_key(), wish.ticket, wish.service, amount)
 
 
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST or "\0" in value:
-        raise FrugalError(
-            f"Ledger.reserve: {name} is {value!r}; give a text of at most {LONGEST} characters."
-        )
+def _check_text(name: str, value: object, where: str = "Ledger.reserve") -> None:
+    if text_fault(value) or len(str(value)) > LONGEST:
+        raise FrugalError(f"{where}: {name} is {value!r}; give a text of at most {LONGEST} characters.")
 
 
 def _made(wanted: Reservation, left: int, items: int) -> Reservation:

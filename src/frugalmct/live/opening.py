@@ -6,7 +6,7 @@ from typing import Any
 from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError
 from frugalmct.live.budget import Budget
-from frugalmct.live.records import TIME_LIMIT
+from frugalmct.live.records import TIME_LIMIT, LedgerError
 
 FORMAT = 1
 MOST_WITHIN = 60.0
@@ -35,7 +35,7 @@ def waiting(settle_within: object) -> float:
 
 
 def opened(
-    connection: Any, tables: Any, budget: Budget | None, time_limit: object
+    name: str, connection: Any, tables: Any, budget: Budget | None, time_limit: object
 ) -> tuple[Budget | None, float]:
     """Budget and time limit on the books: a new ledger takes the budget given, any the time limit given."""
     account = connection.execute(tables.READ_ACCOUNT).one_or_none()
@@ -45,6 +45,11 @@ def opened(
         account = connection.execute(tables.READ_ACCOUNT).one()
     if account is None:
         return None, TIME_LIMIT
+    if account.format != FORMAT:
+        raise LedgerError(
+            f"The ledger {name} has format {account.format}, and this version of frugalmct reads format "
+            f"{FORMAT}; use the version that wrote it, or a new ledger."
+        )
     return Budget.from_dict(json.loads(account.budget)), _time_limit(connection, tables, time_limit)
 
 

@@ -162,6 +162,20 @@ def test_within_async() -> None:
         asyncio.run(within_async(0.02, lambda: answer(60)))
 
 
+@pytest.mark.parametrize("seconds", [None, 60.0])
+def test_a_timeout_of_the_service_itself_is_told_as_its_own(seconds: float | None) -> None:
+    async def answer() -> int:
+        raise TimeoutError("of the client: no connection in 3 s")
+
+    def answer_at_once() -> int:
+        raise TimeoutError("of the client: no connection in 3 s")
+
+    with pytest.raises(TimeoutError, match="no connection in 3 s"):
+        asyncio.run(within_async(seconds, answer))
+    with pytest.raises(TimeoutError, match="no connection in 3 s"):
+        within(seconds, answer_at_once)
+
+
 def test_waits_double() -> None:
     patience = Patience(wait=1)
     for retry, longest in ((1, 1), (2, 2), (3, 4)):

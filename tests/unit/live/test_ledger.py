@@ -194,6 +194,32 @@ def test_money_that_died_is_written_off_when_it_is_missed(url: str, clock: Clock
     assert ledger.settle(held, 0.1) == 0.1
 
 
+def test_half_a_character_is_said_to_be_none(url: str) -> None:
+    ledger = Ledger.open(url, Budget(total=1))
+    for step in (
+        lambda: ledger.reserve(0.1, "A", "a\ud800"),
+        lambda: ledger.reserve(0.1, "\udfff", "a"),
+        lambda: ledger.exchange(reserve=[Wish(0.1, "A", "\ud800")]),
+        lambda: ledger.settle("\ud800"),
+        lambda: ledger.release("\ud800"),
+    ):
+        with pytest.raises(FrugalError, match="give a text of at most 200 characters"):
+            step()
+    assert money(ledger) == (0, 0, 1, 0)
+
+
+def test_a_ledger_of_another_format_is_left_alone(url: str) -> None:
+    from sqlalchemy import create_engine, text
+
+    Ledger.open(url, Budget(total=1)).close()
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE frugalmct_account SET format = 2"))
+    engine.dispose()
+    with pytest.raises(LedgerError, match="has format 2, and this version of frugalmct reads format 1"):
+        Ledger.open(url)
+
+
 def test_the_time_limit_is_the_ledgers(url: str, clock: Clock) -> None:
     ledger = Ledger.open(url, Budget(total=1), clock=clock, time_limit=10_000)
     ledger.reserve(0.5, "A", "t")
