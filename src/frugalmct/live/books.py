@@ -123,6 +123,13 @@ class Books:
             lambda connection, _: connection.execute(self._sql.READ_NOTE, {"key": key}).scalar_one_or_none()
         )
 
+    def notes(self, prefix: str) -> dict[str, str]:
+        """Those whose keys begin like that."""
+        rows = self._read(
+            lambda connection, _: connection.execute(self._sql.NOTES_OF, {"prefix": prefix}).all()
+        )
+        return {row.key: row.value for row in rows}
+
     def note(self, key: str, change: Callable[[str | None], str]) -> str:
         """Replaces a note by `change(note)` in one transaction, so that no process's addition is lost.
 

@@ -123,6 +123,10 @@ class Purse(Waiting):
         with self._lock:
             return self._notes.get(key)
 
+    def notes(self, prefix: str) -> dict[str, str]:
+        with self._lock:
+            return {key: self._notes[key] for key in sorted(self._notes) if key.startswith(prefix)}
+
     def note(self, key: str, change: Callable[[str | None], str]) -> str:
         with self._lock:
             self._notes[key] = change(self._notes.get(key))

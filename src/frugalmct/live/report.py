@@ -134,6 +134,8 @@ class HealthReport:
     def _warnings(self, health: Health) -> Iterable[str]:
         drift = health.drift
         yield from self._plan_warnings()
+        if health.items and not drift.items:
+            yield from self._elsewhere()
         if drift.drifted:
             worst = drift.distances[0]
             yield (
@@ -144,6 +146,15 @@ class HealthReport:
             yield f"The accuracy expected is {drift.expected:.3f}, but {drift.promised:.3f} was promised."
         yield from self._money_warnings(health)
         yield from self._service_warnings(health)
+
+    def _elsewhere(self) -> Iterable[str]:
+        """Why there is no traffic to judge, although items were routed."""
+        if found := self.traffic.elsewhere():
+            named = ", ".join(f"{key} ({items:,} items)" for key, items in found.items())
+            yield (
+                f"No item has come to this strategy and plan ({self.traffic.key}), but the ledger has {named}"
+                ": of routers with another strategy, per or plan. To judge their traffic, give the same."
+            )
 
     def _money_warnings(self, health: Health) -> Iterable[str]:
         expected = self.money.budget.items

@@ -233,5 +233,10 @@ PAGE = select(CALLS).where(CALLS.c.id > bindparam("after")).order_by(CALLS.c.id)
 OF_TICKET = select(CALLS).where(CALLS.c.ticket == bindparam("ticket")).order_by(CALLS.c.id)
 
 READ_NOTE = select(NOTES.c.value).where(NOTES.c.key == bindparam("key"))
+NOTES_OF = (
+    select(NOTES.c.key, NOTES.c.value)
+    .where(NOTES.c.key.startswith(bindparam("prefix")))
+    .order_by(NOTES.c.key)
+)
 ADD_NOTE = insert(NOTES)
 CHANGE_NOTE = update(NOTES).where(NOTES.c.key == bindparam("which")).values(value=bindparam("new"))
