@@ -62,13 +62,12 @@ class Ledger(Upkeep):
         budget: may be left out for a ledger that exists; another one than the ledger's is an error, since
         two processes with two budgets are more often a mistake than a wish (`change_budget` is the wish).
         time_limit: seconds after which an open reservation is written off as spent, for all who open the
-        ledger from now on; by default what was given last, an hour at first.
+        ledger from now on; by default the ledger's own, at first an hour.
         wait: seconds to wait for other processes' transactions.
         durable: every step waits for the disk. Without it the death of any process loses nothing either, but
         a power cut may lose the last second's steps; with it each step takes as long as the disk does.
         settle_within: seconds that a settlement may wait for this ledger's next step, to be done with it. Its
-        call is a reservation meanwhile, which counts as spent; so it is if the process dies. That of a call
-        which the ledger does not know is logged as an error when its turn comes. 0: at once.
+        call is a reservation meanwhile, which counts as spent; so it is if the process dies. 0: at once.
         """
         seconds, (store_module, tables) = waiting(settle_within), sqlalchemy_parts()
         store = store_module.Store(url, wait=wait, durable=durable)
