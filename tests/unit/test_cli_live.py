@@ -302,6 +302,10 @@ def test_one_ledger_for_two_runs(capsys, folder):
     assert code == 0 and sum(call["cost"] for call in calls) == pytest.approx(shown["spent"])
     health = run_json(capsys, "health", "s.npz", *options)
     assert health["items"] == 400 and health["drift"]["items"] == 400 and not health["drift"]["drifted"]
+    out = run(capsys, "health", "s.npz", *options)[1]
+    assert f"expected less promised {100 * health['accuracy']['gap']:+.2f} points" in " ".join(out.split())
+    out = run(capsys, "health", "s.npz", "--per", "1", "--plan", "8", "--ledger", url)[1]
+    assert "no verdict yet" in out and "(400 items): of routers with another strategy, per or plan" in out
 
 
 def test_failures_in_a_file_leave_no_service_out(capsys):

@@ -1,7 +1,7 @@
 """Asking services for the caller: timeouts, retries, threads and coroutines around a router's three steps.
 
-What is to be done is decided in one place, `_conversation`, which yields calls and pauses; `run` does them in
-this thread, `arun` awaits them.
+What is to be done is decided in one place, `_conversation`, which yields steps of the router, calls and
+pauses; `run` does them in this thread, `arun` awaits them.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from frugalmct.checks import whole_number
@@ -40,14 +41,14 @@ class Asked(Protocol):
 
 Held = TypeVar("Held", bound=Asked)
 Made = TypeVar("Made")
-Conversation = Generator[_Call | _Pause, Any, Made]
+Step = Callable[[], Any]
+Conversation = Generator[Step | _Call | _Pause, Any, Made]
 
 
 class Asking(Soon, Generic[Held, Made]):
     """The part of a router that calls services, whatever its tickets and results are."""
 
     breaker: Breaker
-    shared: bool
 
     def open(self, item: Any, *, id: str | None = None, features: Any = None) -> Held:
         raise NotImplementedError
@@ -83,22 +84,26 @@ class Asking(Soon, Generic[Held, Made]):
             outcome = None
             if isinstance(step, _Call):
                 outcome = _outcome(step, ask, item)
-            elif step is not None:
+            elif isinstance(step, _Pause):
                 time.sleep(step.seconds)
+            else:
+                outcome = step()
             step, result = _advance(steps, outcome)
         return result
 
     async def arun(self, item: Any, ask: AsyncAsk, id: str | None = None, *, features: Any = None) -> Made:
         """`run` for coroutines: `await ask(service, item)`."""
         steps = self._conversation(item, id, features)
-        step, result = await self._away(_advance, steps, None)
+        step, result = _advance(steps, None)
         while result is None:
-            if isinstance(step, _Pause):
-                await asyncio.sleep(step.seconds)
-                outcome = None
-            else:
+            outcome = None
+            if isinstance(step, _Call):
                 outcome = await _async_outcome(step, ask, item)
-            step, result = await self._away(_advance, steps, outcome)
+            elif isinstance(step, _Pause):
+                await asyncio.sleep(step.seconds)
+            else:
+                outcome = await self._soon(step)
+            step, result = _advance(steps, outcome)
         return result
 
     async def aopen(self, item: Any, id: str | None = None, *, features: Any = None) -> Held:
@@ -135,22 +140,19 @@ class Asking(Soon, Generic[Held, Made]):
             return self._without_answer(item_id(item) or "", error)
 
     def _conversation(self, item: Any, id: str | None, features: Any) -> Conversation[Made]:
-        ticket = self.open(item, id=id, features=features)
+        ticket: Held = yield lambda: self.open(item, id=id, features=features)
         while ticket.ask is not None:
             service = ticket.ask
             patience = self.breaker.patience_of(service)
             answer = yield _Call(service, patience.timeout)
             for retry in range(1, patience.retries + 1):
-                if not self._again(ticket, answer):
+                if not (yield partial(self._again, ticket, answer)):
                     break
                 yield _Pause(patience.wait_before(retry))
                 answer = yield _Call(service, patience.timeout)
-            self._hand_over(ticket, answer)
-        return self.close(ticket)
-
-    async def _away(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """In another thread where a database has to be waited for, else here."""
-        return await asyncio.to_thread(work, *arguments) if self.shared else work(*arguments)
+            yield partial(self._hand_over, ticket, answer)
+        result: Made = yield lambda: self.close(ticket)
+        return result
 
 
 def item_id(item: Any) -> str | None:
@@ -159,8 +161,8 @@ def item_id(item: Any) -> str | None:
     return None if own is None else str(own)
 
 
-def _advance(steps: Conversation[Made], value: Any) -> tuple[_Call | _Pause | None, Made | None]:
-    """A generator's end as a value: an exception of that kind cannot cross threads."""
+def _advance(steps: Conversation[Made], value: Any) -> tuple[Any, Made | None]:
+    """What is to be done next; or the result, once there is nothing."""
     try:
         return steps.send(value), None
     except StopIteration as end:

@@ -147,7 +147,12 @@ class CallChoosing:
         if not self.breaker.allows(name):
             ticket.failed[name] = LEFT_OUT
             return False
-        made = self._reserve(ticket, service, estimate)
+        made = None
+        try:
+            made = self._reserve(ticket, service, estimate)
+        finally:
+            if made is None:
+                self.breaker.give_back(name)  # its trial, if this would have been one
         if made is None:
             return False
         ticket.reserved, ticket.ask = made, name
@@ -161,7 +166,7 @@ class CallChoosing:
         made = self.money.reserve(wanted, name, ticket.key)
         for seconds in () if made else (0.0, *RETURNS):
             if seconds:
-                self.money.may_wait()
+                self.money.may_wait(anew=True)
                 time.sleep(seconds)
             state = self.money.state()
             amount = wanted if capped else min(wanted, state.left)

@@ -65,7 +65,6 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
             raise FrugalError("PerCallRouter: this strategy has no costs per call; give it to a Router.")
         self.strategy, self.per, self._clock = loaded, float(per), clock
         self.money = money_of("PerCallRouter", budget, ledger, clock)
-        self.shared = isinstance(self.money, Ledger)
         self.breaker = Breaker(patience or Patience(), dict(special or {}))
         self.plan = loaded.plan(self._planned() if plan is None else plan)
         self.model = loaded.models[self.plan.first]

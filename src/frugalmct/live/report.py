@@ -41,6 +41,8 @@ class HealthReport:
     def __init__(self, training: Sketch) -> None:
         """training: what the traffic is held against."""
         self._answers: dict[str, list[str] | None] = {}
+        self._judged: dict[str, tuple[str, float]] = {}
+        """Of the last items that feedback came for: what it said, and the accuracy by it."""
         self._memory = threading.Lock()
         self.traffic = Traffic(self.money, training, self.strategy.services)
         self.since = float(self.money.note("since", lambda old: old or repr(self._clock())))
@@ -54,6 +56,7 @@ class HealthReport:
         """labels: None for an answer that is no set of them."""
         with self._memory:
             self._answers[id] = labels
+            self._judged.pop(id, None)
             if len(self._answers) > MOST_ANSWERS:
                 del self._answers[next(iter(self._answers))]
 
@@ -69,10 +72,22 @@ class HealthReport:
 
         answer: labels, or [label, score] pairs; may be left out for one of the last answers of this router.
         quality: in place of labels, how good the answer was, in [0, 1]: for answers that are no labels.
+        The same said again of an item, as by a request that was sent twice, counts once.
         """
         if (truth is None) == (quality is None):
             raise FrugalError("Router.feedback: give the true labels, or a quality: one of the two.")
-        accuracy = _share(quality) if truth is None else self._accuracy(str(id), truth, answer)
+        if truth is not None and not isinstance(truth, str):
+            truth = list(truth)
+        answer = None if answer is None else list(answer)
+        said, name = repr((truth, answer, quality)), str(id)
+        with self._memory:
+            before, accuracy = self._judged.get(name, ("", 0.0))
+            if before == said:
+                return accuracy
+            accuracy = _share(quality) if truth is None else self._accuracy(name, truth, answer)
+            self._judged[name] = said, accuracy
+            if len(self._judged) > MOST_ANSWERS:
+                del self._judged[next(iter(self._judged))]
         self.traffic.judge(accuracy)
         return accuracy
 
@@ -137,6 +152,8 @@ class HealthReport:
     def _warnings(self, health: Health) -> Iterable[str]:
         drift = health.drift
         yield from self._plan_warnings()
+        if health.items and not drift.items:
+            yield from self._elsewhere()
         if drift.drifted:
             worst = drift.distances[0]
             yield (
@@ -149,6 +166,15 @@ class HealthReport:
         for service in health.left_out:
             lost = self._loss_without(service)
             yield f"{service} is left out because it fails too often; without it {lost}."
+
+    def _elsewhere(self) -> Iterable[str]:
+        """Why there is no traffic to judge, although items were routed."""
+        if found := self.traffic.elsewhere():
+            named = ", ".join(f"{key} ({items:,} items)" for key, items in found.items())
+            yield (
+                f"No item has come to this strategy and plan ({self.traffic.key}), but the ledger has {named}"
+                ": of routers with another strategy, per or plan. To judge their traffic, give the same."
+            )
 
     def _money_warnings(self, health: Health) -> Iterable[str]:
         expected = self.money.budget.items

@@ -29,7 +29,7 @@ from frugalmct.live.choosing import Choosing
 from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
-from frugalmct.live.records import Wish, new_key
+from frugalmct.live.records import Reservation, Wish, new_key
 from frugalmct.live.report import LabelReport, why
 from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import NoAnswer, Result, Ticket
@@ -66,14 +66,13 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
             raise FrugalError("Router: this strategy has costs per call; give it to a PerCallRouter.")
         self.strategy = loaded
         self.money = money_of("Router", budget, ledger, clock)
-        self.shared = isinstance(self.money, Ledger)
-        self.course = Course(self.strategy, self.money.budget, per, plan, pace)
+        self.course = Course(self.strategy, self.money, per, plan, pace)
         self.breaker = Breaker(patience or Patience(), dict(special or {}))
         self._clock = clock
         super().__init__(training_sketch(self.strategy, self.course.plan))
         self._single = SingleItems(self.strategy)
         self._single.prepare(self.course.plan.bases)
-        self._state = self.money.state()
+        self._state, self._looked = self.money.state(), clock()
 
     def __enter__(self) -> "Router":
         return self
@@ -91,7 +90,8 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
             features = item.get("features")
         self._single.check_given(features)  # before money is spent
         ticket = Ticket(key if name is None else name, f"{key} {name or ''}".strip()[:200], features)
-        self._ask_base(ticket)
+        with self._whole(ticket):
+            self._ask_base(ticket)
         return ticket
 
     def decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
@@ -100,12 +100,8 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
         answers: by service. None, or an exception, in place of an answer says that the call failed.
         After a LedgerError the ticket is as before: the same may be tried again.
         """
-        before = ticket.as_it_is()
-        try:
+        with self._whole(ticket):
             return self._decide(ticket, answers)
-        except BaseException:  # a step counts whole or not at all
-            ticket.restore(before)
-            raise
 
     def _decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
         if ticket.ask is None:
@@ -118,9 +114,11 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
         service, labels = ticket.ask, labels_or_failure(answers[ticket.ask])
         if isinstance(labels, str):
             self.money.may_wait()  # for money that comes back, if others are to be asked
-            self._note_failure(service, labels)
+            noted = service in ticket.failed  # by `try_again`, which gave up
             ticket.failed[service] = labels
             self._after_failure(ticket, service)
+            if not noted:
+                self._note_failure(service, labels)
             return ticket.ask
         ticket.answers[service] = labels
         self._after_answer(ticket, service)
@@ -138,6 +136,7 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
                 self.money.release(unused)
         ticket.ask = ticket.reservation = None
         ticket.waiting.clear()
+        self._keep_trials(ticket, ticket.trials)
         ticket.closed = True
         if not ticket.answers:
             reasons = "; ".join(f"{service}: {reason}" for service, reason in ticket.failed.items())
@@ -148,23 +147,34 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
 
     def try_again(self, ticket: Ticket, failure: str) -> bool:
         """Whether the service may be asked once more. A failed call that is charged is booked, and the next
-        one must be paid for, too."""
+        one must be paid for, too. After False the failure is noted: `decide` does not do so again."""
+        with self._whole(ticket):
+            return self._try_again(ticket, failure)
+
+    def _try_again(self, ticket: Ticket, failure: str) -> bool:
         service, spent = ticket.ask, ticket.reservation
-        if service is None or spent is None or not self._note_failure(service, failure):
+        if service is None or spent is None:
             return False
-        if self.breaker.patience_of(service).charges_failures:
+        charged = self.breaker.patience_of(service).charges_failures
+        if charged:
+            self.money.may_wait()  # before the failure is noted, so that it is once
+        again = self._note_failure(service, failure)
+        if again and charged:
             ticket.cost += spent.amount
-            (made,) = self.money.exchange(
-                settle=[(spent, None)], reserve=[Wish(spent.amount, service, ticket.key)]
-            )
-            if made is not None and not self._leaves_enough(ticket, made):
-                self.money.release(made)
-                made = None
-            if made is None:
-                ticket.failed[service], ticket.reservation = failure, None
-                return False
-            ticket.reservation = made
+            ticket.reservation = self._pay_again(ticket, spent)
+        if not again or ticket.reservation is None:
+            ticket.failed[service] = failure
+            return False
         return True
+
+    def _pay_again(self, ticket: Ticket, spent: Reservation) -> Reservation | None:
+        """Books a call that failed, and reserves for another one if the bases to come can spare it."""
+        wish = Wish(spent.amount, spent.service, ticket.key)
+        (made,) = self.money.exchange(settle=[(spent, None)], reserve=[wish])
+        if made is not None and not self._leaves_enough(ticket, made):
+            self.money.release(made)
+            return None
+        return made
 
     def _hand_over(self, ticket: Ticket, answer: Any) -> None:
         self.decide(ticket, {str(ticket.ask): answer})
