@@ -4,8 +4,8 @@ Money is reserved before a service is named, and settled in the step that reserv
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from frugalmct.cascade import State
 from frugalmct.live.answers import Labels
@@ -19,6 +19,7 @@ from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import OutOfMoney, Ticket
 from frugalmct.strategy import Strategy
 
+Answer = TypeVar("Answer")
 RETURNS = (0.01, 0.02, 0.04, 0.08)
 """Seconds between looks when all the money is reserved: some of it may be given back."""
 
@@ -227,12 +228,11 @@ class Choosing:
                     break
         self._wait_for(ticket, made)
 
-    @contextmanager
-    def _whole(self, ticket: Ticket) -> Iterator[None]:
+    def _whole(self, ticket: Ticket, step: Callable[..., Answer], *arguments: Any) -> Answer:
         """A step counts whole or not at all; of the trials that it claims it keeps those it makes use of."""
         before = ticket.as_it_is()
         try:
-            yield
+            done = step(ticket, *arguments)
         except BaseException:
             claimed = ticket.trials
             ticket.restore(before)
@@ -240,21 +240,22 @@ class Choosing:
             raise
         if ticket.trials:
             self._keep_trials(ticket, ticket.trials)
+        return done
 
-    def _keep_trials(self, ticket: Ticket, claimed: list[str]) -> None:
+    def _keep_trials(self, ticket: Ticket, claimed: tuple[str, ...]) -> None:
         """Those of services that are asked now or next; the others are given back for other items."""
         asked = {ticket.ask, *(made.service for made in ticket.waiting)}
         for service in claimed:
             if service not in asked:
                 self.breaker.give_back(service)
-        ticket.trials = [service for service in claimed if service in asked]
+        ticket.trials = tuple(service for service in claimed if service in asked)
 
     def _allows(self, ticket: Ticket, service: str) -> bool:
         if service in ticket.trials:
             return True
         allowed = self.breaker.allows(service)
         if allowed and self.breaker.state(service) == TRIAL:
-            ticket.trials.append(service)
+            ticket.trials += (service,)
         return allowed
 
     def _number(self, name: str) -> int:
@@ -265,6 +266,6 @@ class Choosing:
 
     def _items_left(self, seen: int) -> float | None:
         now = self._clock()
-        if not self._looked <= now < min(self._state.end, self._looked + LOOK_AGAIN):
+        if now >= self._state.end or not 0 <= now - self._looked < LOOK_AGAIN:
             self._state, self._looked = self.money.state(), now
         return self.course.items_left(seen, now, self._state)

@@ -90,8 +90,7 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
             features = item.get("features")
         self._single.check_given(features)  # before money is spent
         ticket = Ticket(key if name is None else name, f"{key} {name or ''}".strip()[:200], features)
-        with self._whole(ticket):
-            self._ask_base(ticket)
+        self._whole(ticket, self._ask_base)
         return ticket
 
     def decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
@@ -100,8 +99,7 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
         answers: by service. None, or an exception, in place of an answer says that the call failed.
         After a LedgerError the ticket is as before: the same may be tried again.
         """
-        with self._whole(ticket):
-            return self._decide(ticket, answers)
+        return self._whole(ticket, self._decide, answers)
 
     def _decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
         if ticket.ask is None:
@@ -136,7 +134,8 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
                 self.money.release(unused)
         ticket.ask = ticket.reservation = None
         ticket.waiting.clear()
-        self._keep_trials(ticket, ticket.trials)
+        if ticket.trials:
+            self._keep_trials(ticket, ticket.trials)
         ticket.closed = True
         if not ticket.answers:
             reasons = "; ".join(f"{service}: {reason}" for service, reason in ticket.failed.items())
@@ -148,8 +147,7 @@ class Router(Choosing, LabelReport, Asking[Ticket, Result]):
     def try_again(self, ticket: Ticket, failure: str) -> bool:
         """Whether the service may be asked once more. A failed call that is charged is booked, and the next
         one must be paid for, too. After False the failure is noted: `decide` does not do so again."""
-        with self._whole(ticket):
-            return self._try_again(ticket, failure)
+        return self._whole(ticket, self._try_again, failure)
 
     def _try_again(self, ticket: Ticket, failure: str) -> bool:
         service, spent = ticket.ask, ticket.reservation

@@ -26,7 +26,7 @@ class NoAnswer(FrugalError):
     cost = 0.0
 
 
-GROWING = ("waiting", "answers", "failed", "steps", "trials")
+GROWING = ("waiting", "answers", "failed", "steps")
 """What a ticket keeps lists and mappings of."""
 
 
@@ -59,7 +59,7 @@ class Ticket:
     """Each add-on that answered, with the accuracy expected with it and without."""
     short: bool = False
     """Whether the best add-on could not be paid for."""
-    trials: list[str] = field(default_factory=list)
+    trials: tuple[str, ...] = ()
     """Services that are asked, or about to be, to see whether they are back."""
     closed: bool = False
 
