@@ -1,5 +1,6 @@
 """Learning by the paper's method: at most one service beside the base, combined with it by (w, θ)."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ from frugalmct.planning import Planner
 from frugalmct.states import PaperCombiner, StateFeatures, StateModel, paper_combiner
 from frugalmct.training import Given, Learnt, Training, held_out
 
+LOG = logging.getLogger("frugalmct.steps")
+
 
 def learn(
     market: LabelMarket,
@@ -24,9 +27,13 @@ def learn(
     """Models of every base, and a plan for each budget: its base by trial on items held out for that."""
     services = len(market.services)
     pairs = {tuple(sorted({base, other})) for (base,) in bases for other in range(services)}
-    combiners = {pair: paper_combiner(market, pair, learning) for pair in sorted(pairs)}
+    combiners = {}
+    for pair in sorted(pairs):
+        LOG.info("learning to combine the answers of %s", market.names(pair))
+        combiners[pair] = paper_combiner(market, pair, learning)
     models, estimates, accuracy = {}, {}, {}
     for state in bases:
+        LOG.info("learning whom to ask once %s answered", market.names(state))
         own = _combiners_of(state[0], combiners, services, learning)
         fitted = AccuracyModel.fit(market, state[0], learning, own)
         models[state] = StateModel(state, tuple(range(services)), fitted.predictor, services)

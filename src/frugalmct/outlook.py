@@ -7,6 +7,7 @@ the paper's method a combiner's two numbers were chosen on all items. Where call
 budgets are kept to with the true ones.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -24,6 +25,8 @@ from frugalmct.plans import DELTA, check_pays
 from frugalmct.seeds import generator
 from frugalmct.strategy import Strategy
 from frugalmct.training import folds
+
+LOG = logging.getLogger("frugalmct.steps")
 
 STEPS = 40
 DRAWS = 300
@@ -141,7 +144,10 @@ def outlook(strategy: AnyStrategy, budgets: Sequence[float] | None = None) -> Ou
     bases = _bases(strategy)
     lowest, highest = min(own.least for own in bases), max(own.most for own in bases)
     points = np.linspace(lowest, highest, STEPS) if budgets is None else np.sort(np.asarray(budgets, float))
-    found = [_best(bases, budget) for budget in points.tolist()]
+    found = []
+    for number, budget in enumerate(points.tolist(), 1):
+        LOG.info("budget %d of %d", number, len(points))
+        found.append(_best(bases, budget))
     return Outlook(
         points, tuple(strategy.names(base) for base, _ in found), np.array([reached for _, reached in found])
     )
@@ -160,6 +166,7 @@ def service_worth(strategy: AnyStrategy, budget: float) -> list[dict[str, Any]]:
     accuracy = float(values.mean())
     rows, several = [], len(strategy.services) > 1
     for index, service in enumerate(strategy.services):
+        LOG.info("doing without %s", service)
         rest = [own.without(index) for own in bases if several and index not in own.base]
         row: dict[str, Any] = {
             "service": service,

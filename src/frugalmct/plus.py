@@ -3,6 +3,7 @@
 States are learnt first for one step, then for the further ones where a base is in use.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -26,6 +27,8 @@ from frugalmct.seeds import generator, small_seed
 from frugalmct.sparse import take_rows
 from frugalmct.states import Combiner, PaperCombiner, StateFeatures, StateModel, paper_combiner
 from frugalmct.training import Given, Learnt, Training, Trials, fold_numbers, folds, held_out
+
+LOG = logging.getLogger("frugalmct.steps")
 
 # Forests, dual prices and further steps learn no more from more items, and no more are judged out of fold;
 # combiners learn from all.
@@ -69,7 +72,9 @@ class Learner:
             return
         states = [state, *(joined(state, choice) for choice in choices)]
         for each in states:
+            LOG.info("learning to combine the answers of %s", self.market.names(each))
             self._learn_combiner(each)
+        LOG.info("learning whom to ask once %s answered", self.market.names(state))
         learning = self.learning
         options = self._forest(further)
         predictor = make_predictor(

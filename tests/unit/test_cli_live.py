@@ -2,11 +2,15 @@
 
 import contextlib
 import io
+import itertools
 import json
 import re
 import runpy
 import shlex
 import shutil
+import subprocess
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +20,9 @@ from helpers import ROOT
 from helpers import run_command as run
 
 from frugalmct.cli import COMMANDS, main
+from frugalmct.cli.progress import Ticker
+from frugalmct.live import Ledger, LedgerError
+from frugalmct.live.report import HealthReport
 from frugalmct.outlook import outlook, promised, service_worth
 from frugalmct.select import OnlineSelector, Problem, dual_price
 from frugalmct.sources.jsonl import read_jsonl
@@ -26,6 +33,9 @@ TICKETS = ROOT / "examples" / "own-data" / "tickets.jsonl"
 PAGE = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
 PRICES = ["Keyword=0.1", "Tagger=4", "Expert=20"]
 PRICE = {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0}
+
+
+TRAIN = ["train", "train.jsonl", "--prices", *PRICES, "--budget", "8", "--base", "Keyword", "-o", "steps.npz"]
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +99,13 @@ def test_help_shows_an_example(capsys, name):
     out = capsys.readouterr().out
     assert end.value.code == 0 and "example:" in out and f"frugalmct {name}" in out.split("example:")[1]
     assert "--json" in out
+
+
+def test_help_of_the_ledger_shows_examples(capsys):
+    with pytest.raises(SystemExit):
+        main(["ledger", "--help"])
+    examples = capsys.readouterr().out.split("examples:")[1]
+    assert "frugalmct ledger show sqlite:///" in examples and "frugalmct ledger export" in examples
 
 
 def test_the_example_is_short_and_runs(capsys):
@@ -285,6 +302,104 @@ def test_one_ledger_for_two_runs(capsys, folder):
     assert code == 0 and sum(call["cost"] for call in calls) == pytest.approx(shown["spent"])
     health = run_json(capsys, "health", "s.npz", *options)
     assert health["items"] == 400 and health["drift"]["items"] == 400 and not health["drift"]["drifted"]
+    out = run(capsys, "health", "s.npz", *options)[1]
+    assert f"expected less promised {100 * health['accuracy']['gap']:+.2f} points" in " ".join(out.split())
+    out = run(capsys, "health", "s.npz", "--per", "1", "--plan", "8", "--ledger", url)[1]
+    assert "no verdict yet" in out and "(400 items): of routers with another strategy, per or plan" in out
+
+
+def test_failures_in_a_file_leave_no_service_out(capsys):
+    """They were yesterday's: every other item is routed with the base whose answer it has."""
+    items = [json.loads(line) for line in Path("new.jsonl").read_text("utf-8").splitlines()][:100]
+    for item in items[10:22]:
+        item["predictions"]["Keyword"] = None
+    Path("nulls.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    options = ["--total", "0.08", "--items", "100", "--per", "10000"]
+    out = run(capsys, "route", "s.npz", "nulls.jsonl", *options)[1]
+    found = [json.loads(line) for line in out.splitlines()]
+    assert ["Keyword" in one["asked"] for one in found] == [not 10 <= n < 22 for n in range(100)]
+    assert all("the call failed" in one["failed"]["Keyword"] for one in found[10:22])
+
+
+@pytest.mark.parametrize("share", ["as usual", "fails as well"])
+def test_a_ledger_that_fails_ends_the_command(capsys, monkeypatch, folder, share):
+    """One sentence; what was decided before is written, since it was paid for."""
+    url = f"sqlite:///{folder}/full {share}.db"
+    options = ["--total", "0.16", "--items", "200", "--per", "10000", "--ledger", url]
+    opened, reserve = set(), Ledger.reserve
+
+    def full(self, amount, service, ticket, **key):
+        opened.add(ticket)
+        if len(opened) > 3:
+            raise LedgerError("the ledger cannot be written (the disk is full).")
+        return reserve(self, amount, service, ticket, **key)
+
+    def nothing_more(*_):
+        raise LedgerError("the ledger cannot be written (the disk is full).")
+
+    monkeypatch.setattr(Ledger, "reserve", full)
+    monkeypatch.setattr(Ledger, "exchange", lambda self, *, reserve=(), **_: [
+        full(self, wish.amount, wish.service, wish.ticket) for wish in reserve
+    ])  # fmt: skip
+    if share == "fails as well":
+        monkeypatch.setattr(HealthReport, "shut", nothing_more)
+    code, out, err = run(capsys, "route", "s.npz", "new.jsonl", *options, "-o", "full.jsonl")
+    assert (code, out) == (2, "") and err == "frugalmct: the ledger cannot be written (the disk is full).\n"
+    decisions = [json.loads(line) for line in Path("full.jsonl").read_text("utf-8").splitlines()]
+    assert len(decisions) == 3 and not any("error" in one for one in decisions)
+
+
+def test_decisions_come_as_they_are_made():
+    """A pipe that gives one item at a time has its decision before the next."""
+    command = [sys.executable, "-m", "frugalmct.cli", "route", "s.npz", "-", "--total", "0.16"]
+    command += ["--items", "200", "--per", "10000"]
+    lines = Path("new.jsonl").read_text("utf-8").splitlines(keepends=True)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+        for line in lines[:3]:
+            started.stdin.write(line)
+            started.stdin.flush()
+            timer = threading.Timer(60, started.kill)
+            timer.start()
+            assert json.loads(started.stdout.readline())["id"] == json.loads(line)["id"]
+            timer.cancel()
+        started.stdin.close()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_long_work_says_how_far_it_is(capsys, monkeypatch, terminal):
+    """Each item takes a second; nothing of it is among the decisions."""
+    seconds = itertools.count()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(Ticker.__init__, "__defaults__", (lambda: float(next(seconds)),))
+    options = ["--total", "0.16", "--items", "200", "--per", "10000", "--json"]
+    _, out, err = run(capsys, "route", "s.npz", "new.jsonl", *options)
+    *lines, counts = err.splitlines()
+    assert len(out.splitlines()) == 200 and all("ask" in json.loads(line) for line in out.splitlines())
+    assert len(lines) == (200 // 3 if terminal else 200 // 30)
+    assert lines[0].startswith(f"frugalmct: {3 if terminal else 30} items done, 0.")
+    assert json.loads(counts)["items"] == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "step"),
+    [
+        (TRAIN, "learning to combine the answers of Keyword + Tagger"),
+        (TRAIN, "learning whom to ask once Keyword answered"),
+        ([*TRAIN, "--method", "paper"], "learning whom to ask once Keyword answered"),
+        ([*TRAIN, "--method", "per_call"], "learning whom to ask with Keyword asked first"),
+        (["budget", "s.npz"], "budget 2 of 40"),
+        (["services", "s.npz"], "doing without Expert"),
+    ],
+)
+def test_long_work_says_what_it_is_at(capsys, monkeypatch, arguments, step):
+    seconds = itertools.count(step=60)
+    monkeypatch.setattr(Ticker.__init__, "__defaults__", (lambda: float(next(seconds)),))
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0 and f"frugalmct: {step}" in err.splitlines() and json.loads(out)
+
+
+def test_short_work_says_nothing(capsys):
+    assert run(capsys, "budget", "s.npz")[2] == ""
 
 
 @pytest.mark.parametrize(

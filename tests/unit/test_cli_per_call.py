@@ -238,7 +238,8 @@ def test_route_once_those_asked_first_have_answered(capsys):
     lines[0]["predictions"]["one"] = None
     write("votes.jsonl", lines)
     found = decisions(capsys, "votes.npz", "votes.jsonl", "--total", "60", "--items", "20")
-    assert found[0]["service"] == "two" and "the call of one failed" in found[0]["failed"]["one"]
+    assert found[0]["ask"] == "expert" and found[0]["asked"] == ["two"]
+    assert "the call of one failed" in found[0]["failed"]["one"]
     agreed = [line["predictions"]["one"] == line["predictions"]["two"] for line in lines]
     asks = np.array([d["ask"] == "expert" for d in found[1:]])
     same = np.array(agreed[1:])

@@ -8,10 +8,10 @@ from per_call_markets import FAST, prompts, voters
 from frugalmct import PerCallStrategy, Strategy
 from frugalmct.errors import FrugalError
 from frugalmct.market import Answered, Extras, Known, QualityMarket, text_column
-from frugalmct.percall import Spending
+from frugalmct.percall import Spending, fitting
 from frugalmct.percall.columns import AnswerColumns, ItemColumns, agreement
 from frugalmct.percall.costs import CostModel
-from frugalmct.percall.model import walk
+from frugalmct.percall.model import Learner, walk
 from frugalmct.percall.search import best_firsts
 from frugalmct.percall.spending import DualPriceCurve
 from frugalmct.text import TextMap
@@ -247,6 +247,8 @@ def test_base_as_given(base):
         ({"budgets": [0.001]}, "does not pay for the cheapest service"),
         ({"budgets": [0.15], "base": ["one", "two"]}, "does not pay for whom every item is sent to first"),
         ({"budgets": [1], "base": "three"}, "has no service 'three'"),
+        ({"budgets": [1], "base": ["one", "one"], "method": "per_call"}, "base is \\['one', 'one'\\]; give"),
+        ({"budgets": [1], "base": [], "method": "per_call"}, "base is \\[\\]; give a service"),
         ({"budgets": [1], "metric": "luck"}, "Unknown metric 'luck'"),
         ({"budgets": [1], "features": "spacy:en_core"}, "Unknown features"),
         ({"budgets": [1], "steps": 2}, "are not settings of method"),
@@ -255,6 +257,43 @@ def test_base_as_given(base):
 def test_mistakes_are_told(arguments, sentence):
     with pytest.raises(FrugalError, match=sentence):
         Strategy.fit(voters(60), **arguments)
+
+
+@pytest.mark.parametrize("price", [0.21, 0.1, 0.7])
+def test_the_cheapest_price_is_a_budget(price):
+    """The mean of as many equal prices may be rounded to above the price."""
+    items = 5000
+    market = QualityMarket(
+        name="flat",
+        task="",
+        items=np.arange(items).astype(str),
+        services=("mini", "big"),
+        prices=np.array([price, 1.0]),
+        quality=default_rng(0).random((items, 2)),
+        features=default_rng(1).random((items, 1)),
+    )
+    assert fitting.checked_budgets(market, price) == [price]
+    with pytest.raises(FrugalError, match=f"give a number of at least {price:g}"):
+        fitting.checked_budgets(market, price * (1 - 1e-11))
+
+
+def test_whom_the_budget_just_pays_for_is_tried(monkeypatch):
+    """It is weighed against others, whatever the mean of equal prices is rounded to."""
+    tried = []
+    monkeypatch.setattr(fitting, "trial_score", lambda learnt, small, budget: tried.append(budget) or 0.5)
+    market = QualityMarket(
+        name="flat",
+        task="",
+        items=np.arange(1000).astype(str),
+        services=("mini", "big"),
+        prices=np.array([0.1, 1.0]),
+        quality=default_rng(0).random((1000, 2)),
+        features=default_rng(1).random((1000, 1)),
+    )
+    learner = Learner(market, fitting.per_call_learning(market, options={"trees": 3}))
+    assert learner.learn(()).model.curve.least > 0.1, "rounded up"
+    assert fitting.chosen_firsts(learner, [0.1]) == {0.1: ()}
+    assert tried == [0.1]
 
 
 def test_what_suits_labels_is_offered_to_quality_in_a_sentence():

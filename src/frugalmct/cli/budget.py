@@ -21,12 +21,14 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from frugalmct.cli.progress import steps_told
     from frugalmct.outlook import checked_accuracy, outlook
     from frugalmct.strategy import Strategy
 
     wanted = None if arguments.accuracy is None else checked_accuracy(arguments.accuracy)
     strategy = Strategy.load(arguments.strategy)
-    found = outlook(strategy)
+    with steps_told():
+        found = outlook(strategy)
     curve = [
         {"budget": budget, "base": base, "accuracy": accuracy}
         for budget, base, accuracy in zip(

@@ -53,6 +53,7 @@ def _print(health: "Health") -> None:
         ("traffic", "no verdict yet" if not drift.enough else "drifted" if drift.drifted else "no drift"),
         ("accuracy promised", percent(drift.promised)),
         ("accuracy expected now", percent(drift.expected) if drift.items else "-"),
+        ("expected less promised", f"{100 * drift.gap:+.2f} points" if drift.items else "-"),
         ("accuracy by feedback", percent(drift.reached) if drift.judged else "-"),
         ("items", f"{health.items:,}"),
         ("items still to come", number(health.items_left, ",.0f")),

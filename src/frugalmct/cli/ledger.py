@@ -15,6 +15,9 @@ def add(commands: Any) -> None:
         help="read a ledger: show, export",
         description="Read a ledger; nothing in it is changed but reservations that are long overdue, which "
         "are written off as spent.",
+        epilog="examples:\n  frugalmct ledger show sqlite:///ledger.db\n"
+        "  frugalmct ledger export sqlite:///ledger.db --csv -o calls.csv",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     show = command(

@@ -3,17 +3,12 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frugalmct.cli.common import add_budget_options, command, router_of
 from frugalmct.errors import FrugalError
-
-if TYPE_CHECKING:
-    from frugalmct.live.percall import PerCallRouter
-    from frugalmct.live.router import Router
 
 
 def add(commands: Any) -> None:
@@ -39,27 +34,24 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from frugalmct.cli.items import read_items
+    from frugalmct.cli.progress import Ticker
+    from frugalmct.cli.recorded import deciding
 
     router = router_of(arguments, arguments.ledger)
-    decision_of = _decided(router)
+    decide, ticker = deciding(router), Ticker()
     counts = {"items": 0, "without_answer": 0, "cost": 0.0}
     with router, _output(arguments.output) as out:
         for item in read_items(arguments.items_file):
-            decision = decision_of(router, item)
+            decision = decide(item)
             counts["items"] += 1
             counts["without_answer"] += "error" in decision
             counts["cost"] += decision["cost"]
-            print(json.dumps(decision, ensure_ascii=False), file=out)
+            # At once: what was paid for must not be lost with this process, and others may read along.
+            print(json.dumps(decision, ensure_ascii=False), file=out, flush=True)
+            ticker.say(lambda: f"{counts['items']:,} items done, {counts['cost']:g} spent")
     summary = f"{counts['items']:,} items for {counts['cost']:g}, {counts['without_answer']:,} without answer"
     print(json.dumps(counts) if arguments.json else f"frugalmct: {summary}", file=sys.stderr)
     return 0
-
-
-def _decided(router: "Router | PerCallRouter") -> Callable[[Any, dict[str, Any]], dict[str, Any]]:
-    """How a router of its kind decides."""
-    from frugalmct.live.router import Router
-
-    return _decision if isinstance(router, Router) else _call_decision
 
 
 def _output(path: str | None) -> Any:
@@ -72,43 +64,3 @@ def _output(path: str | None) -> Any:
             f"{path}: cannot be written ({error.strerror}); choose a folder that is there and that you may "
             "write to."
         ) from None
-
-
-def _decision(router: "Router", item: dict[str, Any]) -> dict[str, Any]:
-    """What is known about the item once the answers at hand are used."""
-    answers = item.get("predictions", {})
-    try:
-        ticket = router.open(item)
-        while ticket.ask is not None and (ticket.ask in answers or not ticket.answers):
-            router.decide(ticket, {ticket.ask: answers.get(ticket.ask)})
-        ask, reserved = ticket.ask, ticket.reservation
-        if ask is not None and reserved is not None:
-            # Whoever reads this asks the service, and pays for it.
-            ticket.cost += router.money.settle(reserved)
-            ticket.ask = ticket.reservation = None
-        return {"ask": ask} | router.close(ticket).to_dict()
-    except FrugalError as error:
-        return {"ask": None, "id": item.get("id"), "cost": getattr(error, "cost", 0.0), "error": str(error)}
-
-
-def _call_decision(router: "PerCallRouter", item: dict[str, Any]) -> dict[str, Any]:
-    """The same where one answer stands; a call that is not among those at hand is still to be made."""
-    from frugalmct.live.calls import Call, recorded_call
-
-    first = {router.strategy.services[service] for service in router.plan.first}
-    waiting: list[str] = []
-
-    def ask(service: str, item: dict[str, Any]) -> Call:
-        call = recorded_call(item, service)
-        if call is None and service in first:
-            raise LookupError("it is asked first, and its call is not in the item")
-        if call is None:
-            waiting.append(service)
-        return call or Call(None)
-
-    try:
-        found = router.run(item, ask).to_dict()
-    except FrugalError as error:
-        return {"ask": None, "id": item.get("id"), "cost": getattr(error, "cost", 0.0), "error": str(error)}
-    asked = [service for service in found["asked"] if service not in waiting]
-    return {"ask": waiting[0] if waiting else None} | found | {"asked": asked}

@@ -21,12 +21,14 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from frugalmct.cli.progress import steps_told
     from frugalmct.outlook import service_worth
     from frugalmct.strategy import Strategy
 
     strategy = Strategy.load(arguments.strategy)
     budget = max(strategy.plans) if arguments.budget is None else arguments.budget
-    rows = service_worth(strategy, budget)
+    with steps_told():
+        rows = service_worth(strategy, budget)
     if arguments.json:
         print_json({"budget": budget, "unit": strategy.made.unit, "services": rows})
         return 0

@@ -75,6 +75,7 @@ def _add_learning_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from frugalmct.cli.progress import steps_told
     from frugalmct.strategy import Strategy
     from frugalmct.suspicions import of_prices_and_budgets
 
@@ -87,17 +88,18 @@ def _run(arguments: argparse.Namespace) -> int:
     for sentence in of_prices_and_budgets(prices, arguments.budget, unit):
         progress(f"warning: {sentence}")
     progress(f"learning from {len(market):,} items ...")
-    strategy = Strategy.fit(
-        market,
-        arguments.budget,
-        method=arguments.method,
-        base=arguments.base[0] if len(arguments.base) == 1 else arguments.base,
-        combiner=arguments.combiner,
-        unit=arguments.unit,
-        seed=arguments.seed,
-        jobs=arguments.jobs,
-        **given,
-    )
+    with steps_told():
+        strategy = Strategy.fit(
+            market,
+            arguments.budget,
+            method=arguments.method,
+            base=arguments.base[0] if len(arguments.base) == 1 else arguments.base,
+            combiner=arguments.combiner,
+            unit=arguments.unit,
+            seed=arguments.seed,
+            jobs=arguments.jobs,
+            **given,
+        )
     strategy.save(arguments.output)
     summary = _summary(strategy, arguments.output)
     if arguments.json:

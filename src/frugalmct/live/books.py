@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TextIO
 
 from frugalmct.errors import FrugalError
@@ -26,9 +27,17 @@ class Books:
         self._store, self._sql = store, tables
         self.budget = budget
         self.time_limit = time_limit
+        self._tidied = -math.inf
         self._clock = clock
         self._today: tuple[int, Budget, str] = (-1, budget, "")
         """A second, whose budget it is, and the day that it lies in."""
+        self._budget_text = ""
+
+    def _learn(self, text: str) -> Budget:
+        """The budget on the books, which another process may have changed."""
+        if text != self._budget_text:
+            self.budget, self._budget_text = Budget.from_dict(json.loads(text)), text
+        return self.budget
 
     def _read(self, work: Callable[[Any, bool], Any]) -> Any:
         return self._store.read(work)
@@ -40,20 +49,21 @@ class Books:
         def work(connection: Any, _: bool) -> State:
             latest = connection.execute(self._sql.LATEST).one_or_none()
             ended = latest is None or (latest.end is not None and now >= latest.end)
-            period = budget_on_books(connection, self._sql).period(now) if ended else None
-            spent, items = connection.execute(self._sql.ALL_PERIODS).one()
+            spent, items, text = connection.execute(self._sql.ALL_PERIODS).one()
+            budget = self._learn(text)
+            period = budget.period(now) if ended else None
             if period is not None:  # its row is made by the first reservation
                 row = period_row(period)
                 start, end = row["start"], row["end"]
                 money, own = row["money"], (0, 0, 0)
                 before = None if latest is None else latest.item_count
-            elif latest is not None:
+            elif not ended:
                 start, end, money = latest.start, latest.end, latest.money
                 own = (latest.spent, latest.reserved, latest.item_count)
                 earlier = connection.execute(self._sql.BEFORE, {"start": start}).one_or_none()
                 before = None if earlier is None else earlier.item_count
             else:
-                return NOT_BEGUN
+                return replace(NOT_BEGUN, all_spent_nano=int(spent), all_items=int(items))
             end = math.inf if end is None else end
             behind = max(start - now, 0.0)
             return State(start, end, money, *own, before, int(spent), int(items), behind)
@@ -113,6 +123,13 @@ class Books:
             lambda connection, _: connection.execute(self._sql.READ_NOTE, {"key": key}).scalar_one_or_none()
         )
 
+    def notes(self, prefix: str) -> dict[str, str]:
+        """Those whose keys begin like that."""
+        rows = self._read(
+            lambda connection, _: connection.execute(self._sql.NOTES_OF, {"prefix": prefix}).all()
+        )
+        return {row.key: row.value for row in rows}
+
     def note(self, key: str, change: Callable[[str | None], str]) -> str:
         """Replaces a note by `change(note)` in one transaction, so that no process's addition is lost.
 
@@ -129,10 +146,6 @@ class Books:
             return new
 
         return self._store.write(work)
-
-
-def budget_on_books(connection: Any, tables: Any) -> Budget:
-    return Budget.from_dict(json.loads(connection.execute(tables.READ_ACCOUNT).one().budget))
 
 
 def period_row(period: Period) -> dict[str, Any]:

@@ -105,6 +105,13 @@ class Breaker:
             record.state, record.until = TRIAL, now + max(record.pause, self._trial_time(service))
             return True
 
+    def give_back(self, service: str) -> None:
+        """For a trial that was allowed but not made: the next who asks has it. Does nothing without one."""
+        with self._lock:
+            record = self._records.get(service)
+            if record is not None and record.state == TRIAL:
+                record.until = self.clock()
+
     def available(self, service: str) -> bool:
         """What `allows` would say, without claiming the trial: for looking at several services."""
         with self._lock:
@@ -181,10 +188,13 @@ def within(seconds: float | None, call: Callable[[], Answer]) -> Answer:
 
 
 async def within_async(seconds: float | None, call: Callable[[], Awaitable[Answer]]) -> Answer:
-    """The same for a coroutine, which is cancelled when it takes longer."""
+    """The same for a coroutine, which is cancelled when it takes longer. Its own timeouts stay its own."""
     try:
-        return await asyncio.wait_for(call(), seconds)
+        async with asyncio.timeout(seconds) as limit:
+            return await call()
     except TimeoutError:
+        if not limit.expired():
+            raise
         raise ServiceTimeout(f"no answer within {seconds:g} seconds") from None
 
 

@@ -57,7 +57,8 @@ class Budget:
     nano: int = field(init=False)
     _zone: tzinfo = field(init=False, repr=False, compare=False)
     _began: datetime | None = field(init=False, repr=False, compare=False)
-    _opens: float = field(init=False, repr=False, compare=False)
+    opens: float = field(init=False, repr=False, compare=False)
+    """When it begins; -infinity without a start."""
     _whole: Period = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,8 +77,8 @@ class Budget:
         began = _start(self.start, self._zone)
         keep(self, "_began", began)
         keep(self, "start", None if began is None else began.replace(tzinfo=None).isoformat())
-        keep(self, "_opens", -math.inf if began is None else began.timestamp())
-        keep(self, "_whole", Period(max(self._opens, 0.0), math.inf, self.nano))  # that of a total
+        keep(self, "opens", -math.inf if began is None else began.timestamp())
+        keep(self, "_whole", Period(max(self.opens, 0.0), math.inf, self.nano))  # that of a total
 
     @property
     def amount(self) -> float:
@@ -86,13 +87,13 @@ class Budget:
 
     def period(self, now: float) -> Period | None:
         """The period that `now` lies in; None before the start."""
-        if now < self._opens:
+        if now < self.opens:
             return None
         if self.kind == "total":
             return self._whole
         day = self._day_of(now)
         first = self._first_day(day)
-        begins = max(self._midnight(first), self._opens)
+        begins = max(self._midnight(first), self.opens)
         return Period(begins, self._midnight(self._next_first(first)), self.nano)
 
     def day(self, now: float) -> date:

@@ -43,5 +43,16 @@ class CallReport(HealthReport):
         planned = self.plan.dual_price
         return (self.model.curve.at(state.left * self.per / items_left) if items_left else planned), planned
 
+    def _loss_without(self, service: str) -> str:
+        index = self.strategy.services.index(service)
+        if index in self.plan.first:
+            return "every item must do without one that is asked first"
+        whole = self.strategy.training.first(self.plan.first)
+        before, after = (
+            own.walk(self.plan.budget, own.curve).reached(own.quality).mean()
+            for own in (whole, whole.without(index))
+        )
+        return f"quality is {after:.3f} instead of {before:.3f} at this budget, by the training items"
+
     def _least(self) -> tuple[float, str]:
         return self.model.curve.lowest / self.per, "an item at the least"

@@ -14,19 +14,21 @@ from frugalmct.live.records import Reservation
 class PerCallResult:
     """answer: that of `service`, whose answer stands; asked: all that answered, in order; failed: those that
     did not, with the reason; cost: of all calls, in the unit of the budget; expected: the quality that was
-    expected of the answer, None where money was at its end."""
+    expected of the answer, None where that is not known; error: why there is no answer, if there is none."""
 
     id: str
     answer: Any
-    service: str
+    service: str | None
     asked: tuple[str, ...]
     cost: float
     expected: float | None
     failed: dict[str, str] = field(default_factory=dict)
+    error: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return asdict(self) | {"asked": list(self.asked)}
+        values = asdict(self) | {"asked": list(self.asked)}
+        return values if self.error else {name: values[name] for name in values if name != "error"}
 
 
 class Estimated(NamedTuple):
@@ -45,6 +47,8 @@ class CallTicket:
     key: str
     """What the ledger knows the item by: unique even if an id comes twice."""
     item: Mapping[str, Any]
+    columns: Any
+    """What estimates are made of, but for answers."""
     ask: str | None = None
     reserved: Reservation | None = None
     estimate: float = 0.0
@@ -61,6 +65,10 @@ class CallTicket:
     """Whose answer it is, once nobody more is asked."""
     closed: bool = False
     """Whether it is counted among the traffic."""
+
+    def reasons(self) -> str:
+        """Why nobody answered."""
+        return "; ".join(f"{name}: {why}" for name, why in self.failed.items()) or "no service was asked"
 
     def noted(self) -> dict[str, Any]:
         """All that is known now, for `restore`."""

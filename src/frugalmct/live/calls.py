@@ -5,7 +5,7 @@ An item is an object as in a data file: `text`, `features`; and, where calls of 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,18 @@ def known_of(model: FirstModel, item: Mapping[str, Any], calls: Mapping[int, Cal
         None if features is None else _numbers("The item's feature", features),
         {service: _answered(call, service in labelled) for service, call in calls.items()},
     )
+
+
+def fault_of(model: FirstModel, service: int, call: Call) -> str | None:
+    """Why nothing can be learnt of what a service that is asked first gave; None if it can, or of another."""
+    for own in model.answers.services:
+        if own.service == service:
+            try:
+                priced = replace(call, cost=call.cost or 0.0)  # what it cost may be left out
+                own.table(_answered(priced, own.labels is not None), 1)
+            except FrugalError as error:
+                return str(error)
+    return None
 
 
 def _answered(call: Call, labelled: bool) -> Answered:

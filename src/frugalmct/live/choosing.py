@@ -5,10 +5,11 @@ Money is reserved before a service is named, and settled in the step that reserv
 
 import time
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from frugalmct.cascade import State
 from frugalmct.live.answers import Labels
-from frugalmct.live.breaker import Breaker
+from frugalmct.live.breaker import TRIAL, Breaker
 from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
@@ -18,8 +19,12 @@ from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import OutOfMoney, Ticket
 from frugalmct.strategy import Strategy
 
+Answer = TypeVar("Answer")
 RETURNS = (0.01, 0.02, 0.04, 0.08)
 """Seconds between looks when all the money is reserved: some of it may be given back."""
+
+LOOK_AGAIN = 60.0
+"""Seconds after which a router looks whether the ledger has another budget by now."""
 
 
 class Choosing:
@@ -32,13 +37,14 @@ class Choosing:
     turned_away: int = 0
     _single: SingleItems
     _state: Account
+    _looked: float
     _clock: Callable[[], float]
 
     def _ask_base(self, ticket: Ticket) -> None:
         poor, drawn = None, self.course.draw(ticket.id)
         for base in self.course.order(drawn):
             names = [self._name(service) for service in base]
-            ready = [name for name in names if name not in ticket.failed and self.breaker.allows(name)]
+            ready = [name for name in names if name not in ticket.failed and self._allows(ticket, name)]
             if not ready:
                 continue
             if made := self._reserve_base(ready, ticket):
@@ -74,7 +80,7 @@ class Choosing:
             state = self.money.state()
             if state.left_nano + state.reserved_nano < needed:
                 break
-            self.money.may_wait()
+            self.money.may_wait(anew=True)
             time.sleep(seconds)
             if made := self._reserve_all(wishes):
                 break
@@ -175,7 +181,7 @@ class Choosing:
                 continue
             left = self._items_left(last.items)
             ticket.short = not self.course.affords(ticket.base, service, last.left_nano, left)
-            if not ticket.short and self.breaker.allows(name):
+            if not ticket.short and self._allows(ticket, name):
                 made, unsettled = self._reserve_addon(ticket, service, unsettled), None
             if made is not None or not fallen_back:
                 break
@@ -216,11 +222,41 @@ class Choosing:
         assert ticket.estimates is not None  # as above
         for service in self.course.ranked(ticket.base, ticket.estimates, ticket.dual_price):
             name = self._name(service)
-            if service not in ticket.base and name not in ticket.failed and self.breaker.allows(name):
+            if service not in ticket.base and name not in ticket.failed and self._allows(ticket, name):
                 made = self.money.reserve(self.course.cost(service), name, ticket.key)
                 if made is not None:
                     break
         self._wait_for(ticket, made)
+
+    def _whole(self, ticket: Ticket, step: Callable[..., Answer], *arguments: Any) -> Answer:
+        """A step counts whole or not at all; of the trials that it claims it keeps those it makes use of."""
+        before = ticket.as_it_is()
+        try:
+            done = step(ticket, *arguments)
+        except BaseException:
+            claimed = ticket.trials
+            ticket.restore(before)
+            self._keep_trials(ticket, claimed)
+            raise
+        if ticket.trials:
+            self._keep_trials(ticket, ticket.trials)
+        return done
+
+    def _keep_trials(self, ticket: Ticket, claimed: tuple[str, ...]) -> None:
+        """Those of services that are asked now or next; the others are given back for other items."""
+        asked = {ticket.ask, *(made.service for made in ticket.waiting)}
+        for service in claimed:
+            if service not in asked:
+                self.breaker.give_back(service)
+        ticket.trials = tuple(service for service in claimed if service in asked)
+
+    def _allows(self, ticket: Ticket, service: str) -> bool:
+        if service in ticket.trials:
+            return True
+        allowed = self.breaker.allows(service)
+        if allowed and self.breaker.state(service) == TRIAL:
+            ticket.trials += (service,)
+        return allowed
 
     def _number(self, name: str) -> int:
         return self.strategy.services.index(name)
@@ -230,6 +266,6 @@ class Choosing:
 
     def _items_left(self, seen: int) -> float | None:
         now = self._clock()
-        if now >= self._state.end:  # a new period has begun
-            self._state = self.money.state()
+        if now >= self._state.end or not 0 <= now - self._looked < LOOK_AGAIN:
+            self._state, self._looked = self.money.state(), now
         return self.course.items_left(seen, now, self._state)

@@ -15,8 +15,10 @@ from frugalmct.cascade import State
 from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError, listed
 from frugalmct.live.budget import Budget
+from frugalmct.live.ledger import Ledger
 from frugalmct.live.money import cost_nano
 from frugalmct.live.pacing import Pacer
+from frugalmct.live.purse import Purse
 from frugalmct.live.records import State as Account
 from frugalmct.mixing import CascadePlan
 from frugalmct.select.problem import addon_costs
@@ -34,14 +36,19 @@ class Course:
     """
 
     def __init__(
-        self, strategy: Strategy, budget: Budget, per: float, plan: float | None, pace: str = "adaptive"
+        self,
+        strategy: Strategy,
+        money: Ledger | Purse,
+        per: float,
+        plan: float | None,
+        pace: str = "adaptive",
     ) -> None:
-        self.strategy, self.budget = strategy, budget
+        self.strategy, self._money = strategy, money
         self.per = real_number(WHERE, "per", per, "what prices are per, a number above 0")
         if not 0 < self.per < math.inf:
             raise FrugalError(f"{WHERE}: per is {per!r}; give what prices are per, a number above 0.")
         self.costs = [cost_nano(WHERE, "price", float(price) / self.per) for price in strategy.prices]
-        self.planned = _planned(strategy, budget, self.per, plan)
+        self.planned = _planned(strategy, self.budget, self.per, plan)
         self.plan, self.warning = self._choose_plan()
         if self.warning:
             warnings.warn(self.warning, stacklevel=4)
@@ -52,6 +59,11 @@ class Course:
         self.pacers = {base: self._pacer(base, pace) for base in self.bases}
         other, mean = self.plan.other, self._mean_base_cost
         self.other = None if other is None else Pacer(other.dual_price, self.plan.budget, mean, pace=pace)
+
+    @property
+    def budget(self) -> Budget:
+        """The money's of now: it may be given another one while this process runs."""
+        return self._money.budget
 
     def _choose_plan(self) -> tuple[CascadePlan, str]:
         base_cost = self.strategy.training.base_cost
@@ -110,13 +122,14 @@ class Course:
 
         Once more have come than were expected, as many again are expected: 100, 200, 400 and so on.
         """
-        expected = self.budget.items
+        budget = self.budget
+        expected = budget.items
         if expected is not None and seen > expected:
             return float(expected * 2 ** math.ceil(math.log2(seen / expected)) - seen)
-        period = self.budget.period(now)
+        period = budget.period(now)
         if period is None or not math.isfinite(state.start):
             return None
-        return self.budget.items_left(now, seen, period, state.items_before)
+        return budget.items_left(now, seen, period, state.items_before)
 
     def dual_price(self, base: State, left_nano: int, items_left: float | None, drawn: bool = False) -> float:
         """The dual price for the item whose base has just been reserved."""

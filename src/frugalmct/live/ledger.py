@@ -9,25 +9,32 @@ its reservations behind: they count as spent, and after `time_limit` seconds are
 are never given back by guess; the caller who learns later what a call cost may still settle it.
 """
 
-import json
+import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from frugalmct.checks import real_number
 from frugalmct.errors import FrugalError
-from frugalmct.live.books import budget_on_books, period_row
+from frugalmct.live.books import period_row
 from frugalmct.live.budget import Budget
 from frugalmct.live.money import cost_nano, from_nano
+from frugalmct.live.opening import opened, sqlalchemy_parts, waiting
 from frugalmct.live.owed import Owed
-from frugalmct.live.records import RELEASED, RESERVED, SETTLED, LedgerError, Reservation, Wish, new_key
+from frugalmct.live.records import (
+    RELEASED,
+    RESERVED,
+    SETTLED,
+    LedgerError,
+    Reservation,
+    Wish,
+    new_key,
+)
 from frugalmct.live.upkeep import Upkeep
+from frugalmct.values import text_fault
 
-FORMAT = 1
-TIME_LIMIT = 3600.0
+LOG = logging.getLogger("frugalmct.live")
 WAIT = 30.0
-MOST_WITHIN = 60.0
 LONGEST = 200
 """Characters of a ticket or a service's name."""
 
@@ -43,7 +50,7 @@ class Ledger(Upkeep):
         url: str,
         budget: Budget | None = None,
         *,
-        time_limit: float = TIME_LIMIT,
+        time_limit: float | None = None,
         wait: float = WAIT,
         durable: bool = False,
         settle_within: float = 0.0,
@@ -54,17 +61,18 @@ class Ledger(Upkeep):
         url: `sqlite:///ledger.db` (one file, processes of one machine) or `postgresql://user@host/database`.
         budget: may be left out for a ledger that exists; another one than the ledger's is an error, since
         two processes with two budgets are more often a mistake than a wish (`change_budget` is the wish).
-        time_limit: seconds after which an open reservation is written off as spent.
+        time_limit: seconds after which an open reservation is written off as spent, for all who open the
+        ledger from now on; by default the ledger's own, at first an hour.
         wait: seconds to wait for other processes' transactions.
         durable: every step waits for the disk. Without it the death of any process loses nothing either, but
         a power cut may lose the last second's steps; with it each step takes as long as the disk does.
         settle_within: seconds that a settlement may wait for this ledger's next step, to be done with it. Its
         call is a reservation meanwhile, which counts as spent; so it is if the process dies. 0: at once.
         """
-        seconds, (store_module, tables) = _waiting(settle_within), _sqlalchemy_parts()
+        seconds, (store_module, tables) = waiting(settle_within), sqlalchemy_parts()
         store = store_module.Store(url, wait=wait, durable=durable)
         store.create()
-        kept = store.write(lambda connection, _: _kept_budget(connection, tables, budget))
+        kept, limit = store.write(lambda link, _: opened(store.name, link, tables, budget, time_limit))
         if kept is None:
             raise LedgerError(f"The ledger {store.name} is new; give Ledger.open a budget as well.")
         if budget is not None and budget != kept:
@@ -73,7 +81,7 @@ class Ledger(Upkeep):
                 f"The ledger {store.name} has {kept}, but {budget} was given; open it without a budget, or "
                 "change it once with change_budget."
             )
-        ledger = cls(store, tables, kept, float(time_limit), clock)
+        ledger = cls(store, tables, kept, limit, clock)
         ledger._owed = Owed(seconds, ledger._settle_owed) if seconds else None
         ledger.write_off()
         return ledger
@@ -100,9 +108,9 @@ class Ledger(Upkeep):
         """Inside, a step that cannot begin at once raises WouldWait: nothing of it was done."""
         return self._store.without_waiting()
 
-    def may_wait(self) -> None:
-        """For a caller that is about to wait: WouldWait where that is not wanted."""
-        self._store.may_wait()
+    def may_wait(self, anew: bool = False) -> None:
+        """For a caller that is about to wait: WouldWait where that is not wanted; see `Waiting`."""
+        self._store.may_wait(anew)
 
     def reserve(
         self, amount: float, service: str, ticket: str, *, key: str | None = None
@@ -121,7 +129,10 @@ class Ledger(Upkeep):
                 left, items = found[0]
                 return _made(wanted, left, items)
             look = found is None
-        return self._write(lambda connection, again: self._reserve(connection, wanted, now, look or again))
+        made = self._write(lambda connection, again: self._reserve(connection, wanted, now, look or again))
+        if made is None:
+            self._tidy()
+        return made
 
     def settle(self, reservation: Reservation | str, cost: float | None = None) -> float:
         """Books what the call cost, by default the amount reserved; returns the cost on the books.
@@ -171,7 +182,10 @@ class Ledger(Upkeep):
                 self._close_call(connection, change)
             return [self._reserve(connection, wish, now, again) for wish in wanted]
 
-        return self._write(work)
+        made = self._write(work)
+        if None in made:
+            self._tidy()
+        return made
 
     def _write(self, work: Callable[[Any, bool], Any]) -> Any:
         """A step of this ledger, with whatever is owed settled before it in the same transaction."""
@@ -183,9 +197,9 @@ class Ledger(Upkeep):
                 for change in list(changes):
                     try:
                         self._close_call(connection, change)
-                    except LedgerError:
-                        changes.remove(change)  # no such call: said once, not at every step to come
-                        raise
+                    except LedgerError as error:  # no such call, which is no fault of the step at hand
+                        changes.remove(change)
+                        LOG.error("A call was settled that is not on the books: %s", error)
                 return work(connection, again)
 
             return self._store.write(whole)
@@ -250,8 +264,8 @@ class Ledger(Upkeep):
         latest = connection.execute(self._sql.LATEST).one_or_none()
         if latest is not None and (latest.end is None or now < latest.end):
             return False
-        self.budget = budget_on_books(connection, self._sql)  # another process may have changed it
-        period = self.budget.period(now)
+        budget = self._learn(connection.execute(self._sql.READ_ACCOUNT).one().budget)
+        period = budget.period(now)
         if period is None or (latest is not None and period.start <= latest.start):
             return False
         connection.execute(self._sql.OPEN_PERIOD, period_row(period))
@@ -283,38 +297,10 @@ class Ledger(Upkeep):
         return cost
 
 
-def _sqlalchemy_parts() -> tuple[Any, Any]:
-    try:
-        from frugalmct.live import store, tables
-    except ModuleNotFoundError as error:
-        raise FrugalError(
-            f"Ledger.open: the Python package {error.name} is missing; install it with "
-            "pip install 'frugalmct[live]'."
-        ) from None
-    return store, tables
-
-
-def _waiting(settle_within: object) -> float:
-    seconds = real_number("Ledger.open", "settle_within", settle_within, "seconds, 0 or more")
-    if not 0 <= seconds <= MOST_WITHIN:
-        raise FrugalError(
-            f"Ledger.open: settle_within is {settle_within!r}; give seconds, from 0 to {MOST_WITHIN:g}."
-        )
-    return seconds
-
-
-def _kept_budget(connection: Any, tables: Any, budget: Budget | None) -> Budget | None:
-    """The budget on the books; a new ledger takes the one given."""
-    if connection.execute(tables.READ_ACCOUNT).one_or_none() is None:
-        if budget is None:
-            return None
-        row = {"id": 1, "format": FORMAT, "budget": json.dumps(budget.to_dict())}
-        connection.execute(tables.OPEN_ACCOUNT, row)
-    return budget_on_books(connection, tables)
-
-
 def _change(reservation: Reservation | str, cost: int | None, now: float, state: str) -> dict[str, Any]:
     key = reservation if isinstance(reservation, str) else reservation.id
+    if key is reservation:
+        _check_text("reservation", key, "Ledger.settle")
     return {"key": key, "to_state": state, "new_cost": cost, "at": now}
 
 
@@ -327,11 +313,9 @@ def _wanted(wish: Wish, key: str | None = None) -> Reservation:
     return Reservation(key or new_key(), wish.ticket, wish.service, amount)
 
 
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST or "\0" in value:
-        raise FrugalError(
-            f"Ledger.reserve: {name} is {value!r}; give a text of at most {LONGEST} characters."
-        )
+def _check_text(name: str, value: object, where: str = "Ledger.reserve") -> None:
+    if text_fault(value) or len(str(value)) > LONGEST:
+        raise FrugalError(f"{where}: {name} is {value!r}; give a text of at most {LONGEST} characters.")
 
 
 def _made(wanted: Reservation, left: int, items: int) -> Reservation:

@@ -1,7 +1,7 @@
 """A budget counted in this process alone: what a router uses when no ledger is named.
 
 It does what `Ledger` does, step for step, in memory: nothing is shared with other processes, and nothing is
-left of it when the process ends.
+left of it when the process ends. Of calls that were closed it knows the last 100,000.
 """
 
 import threading
@@ -11,10 +11,24 @@ from dataclasses import dataclass
 
 from frugalmct.live.budget import Budget, Period
 from frugalmct.live.money import cost_nano, from_nano
-from frugalmct.live.records import NOT_BEGUN, LedgerError, Reservation, State, Wish, new_key
+from frugalmct.live.records import (
+    NOT_BEGUN,
+    RELEASED,
+    RESERVED,
+    SETTLED,
+    TIDY_EVERY,
+    TIME_LIMIT,
+    WRITTEN_OFF,
+    LedgerError,
+    Reservation,
+    State,
+    Wish,
+    new_key,
+)
 from frugalmct.live.waiting import Waiting
 
 MOST_TICKETS = 100_000
+MOST_CALLS = 100_000
 
 
 @dataclass
@@ -29,19 +43,32 @@ class _Account:
         return max(self.period.nano - self.spent - self.reserved, 0)
 
 
+@dataclass(slots=True)
+class _Call:
+    account: _Account
+    nano: int
+    since: float
+    state: str = RESERVED
+    cost: int = 0
+
+
 class Purse(Waiting):
-    """May be shared by threads."""
+    """May be shared by threads. time_limit: seconds until an open reservation is written off as spent."""
 
     name = "memory"
     at_hand = True
 
-    def __init__(self, budget: Budget, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, budget: Budget, clock: Callable[[], float] = time.time, *, time_limit: float = TIME_LIMIT
+    ) -> None:
         super().__init__()
-        self.budget = budget
+        self.budget, self.time_limit = budget, time_limit
         self._clock = clock
+        self._tidied = clock()
         self._lock = threading.Lock()
         self._accounts: list[_Account] = []
-        self._open: dict[str, tuple[_Account, int]] = {}
+        self._open: dict[str, _Call] = {}
+        self._closed: dict[str, _Call] = {}
         self._notes: dict[str, str] = {}
         self._tickets: dict[str, None] = {}
 
@@ -54,11 +81,11 @@ class Purse(Waiting):
 
     def settle(self, reservation: Reservation | str, cost: float | None = None) -> float:
         with self._lock:
-            return self._settle(reservation, cost)
+            return self._close_call(reservation, cost, SETTLED)
 
     def release(self, reservation: Reservation | str) -> None:
         with self._lock:
-            self._settle(reservation, 0.0)
+            self._close_call(reservation, 0.0, RELEASED)
 
     def exchange(
         self,
@@ -69,9 +96,9 @@ class Purse(Waiting):
     ) -> list[Reservation | None]:
         with self._lock:
             for reservation, cost in settle:
-                self._settle(reservation, cost)
+                self._close_call(reservation, cost, SETTLED)
             for reservation in release:
-                self._settle(reservation, 0.0)
+                self._close_call(reservation, 0.0, RELEASED)
             return [self._reserve(wish) for wish in reserve]
 
     def state(self) -> State:
@@ -95,6 +122,10 @@ class Purse(Waiting):
     def recall(self, key: str) -> str | None:
         with self._lock:
             return self._notes.get(key)
+
+    def notes(self, prefix: str) -> dict[str, str]:
+        with self._lock:
+            return {key: self._notes[key] for key in sorted(self._notes) if key.startswith(prefix)}
 
     def note(self, key: str, change: Callable[[str | None], str]) -> str:
         with self._lock:
@@ -125,12 +156,16 @@ class Purse(Waiting):
             or now >= account.period.end
             or account.spent + account.reserved + nano > (account.period.nano)
         ):
+            if not 0 <= now - self._tidied < TIDY_EVERY:
+                self._write_off(now)
             return None
         account.reserved += nano
         account.items += wish.ticket not in self._tickets
         self._remember(wish.ticket)
         key = new_key()
-        self._open[key] = (account, nano)
+        self._open[key] = _Call(account, nano, now)
+        if len(self._open) > MOST_CALLS:
+            self._write_off(now)
         return Reservation(key, wish.ticket, wish.service, nano, account.left, account.items)
 
     def _remember(self, ticket: str) -> None:
@@ -139,12 +174,34 @@ class Purse(Waiting):
         if len(self._tickets) > MOST_TICKETS:
             del self._tickets[next(iter(self._tickets))]
 
-    def _settle(self, reservation: Reservation | str, cost: float | None) -> float:
+    def _write_off(self, now: float) -> None:
+        """The oldest come first: where a clock was set back, some stay a little longer."""
+        self._tidied = now
+        while self._open:
+            key, call = next(iter(self._open.items()))
+            if call.since >= now - self.time_limit:
+                return
+            self._close_call(key, None, WRITTEN_OFF)
+
+    def _close_call(self, reservation: Reservation | str, cost: float | None, state: str) -> float:
+        """Settling again changes nothing; a call written off, or released, is corrected."""
         key = reservation if isinstance(reservation, str) else reservation.id
-        if key not in self._open:
-            raise LedgerError(f"There is no open reservation {key!r}; reserve first, and settle once.")
-        account, nano = self._open.pop(key)
-        booked = nano if cost is None else cost_nano("Purse.settle", "cost", cost)
-        account.reserved -= nano
-        account.spent += booked
+        given = None if cost is None else cost_nano("Purse.settle", "cost", cost)
+        call = self._open.get(key) or self._closed.get(key)
+        if call is None:
+            raise LedgerError(
+                f"There is no open reservation {key!r}, nor is it among the last {MOST_CALLS:,} that were "
+                "closed; reserve first."
+            )
+        if call.state in (SETTLED, state):
+            return from_nano(call.cost)
+        if call.state == RESERVED:
+            call.account.reserved -= call.nano
+            del self._open[key]
+            self._closed[key] = call
+            if len(self._closed) > MOST_CALLS:
+                del self._closed[next(iter(self._closed))]
+        booked = call.nano if given is None else given
+        call.account.spent += booked - call.cost
+        call.state, call.cost = state, booked
         return from_nano(booked)

@@ -10,6 +10,11 @@ from frugalmct.live.money import from_nano
 
 RESERVED, SETTLED, RELEASED, WRITTEN_OFF = "reserved", "settled", "released", "written off"
 
+TIME_LIMIT = 3600.0
+"""Seconds after which an open reservation is written off as spent, unless the ledger says otherwise."""
+TIDY_EVERY = 60.0
+"""Seconds between looks for such reservations while there is no money."""
+
 
 class LedgerError(FrugalError):
     """The ledger could not do what it was asked to; nothing of it was recorded."""
@@ -95,8 +100,8 @@ class State:
         return from_nano(self.all_spent_nano)
 
 
-NOT_BEGUN = State(math.inf, math.inf, 0, 0, 0, 0, None, 0, 0, 0.0)
-"""Before the budget's start: nothing may be spent."""
+NOT_BEGUN = State(math.inf, -math.inf, 0, 0, 0, 0, None, 0, 0, 0.0)
+"""Before the budget's start nothing may be spent. It has always ended: whoever holds it looks again."""
 
 
 def new_key() -> str:

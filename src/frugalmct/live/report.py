@@ -1,5 +1,6 @@
 """What a router tells about itself: why it chose, how it is doing, how accurate it really was."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -21,6 +22,7 @@ from frugalmct.metrics import metric_from_counts
 from frugalmct.mixing import CascadePlan
 from frugalmct.strategy import Strategy
 
+LOG = logging.getLogger("frugalmct.live")
 MOST_ANSWERS = 10_000
 """Answers that `feedback` can be given for by id alone."""
 
@@ -31,6 +33,7 @@ class HealthReport:
     strategy: Any
     traffic: Traffic
     money: Any
+    breaker: Breaker
     since: float
     turned_away: int = 0
     _clock: Callable[[], float]
@@ -38,6 +41,8 @@ class HealthReport:
     def __init__(self, training: Sketch) -> None:
         """training: what the traffic is held against."""
         self._answers: dict[str, list[str] | None] = {}
+        self._judged: dict[str, tuple[str, float]] = {}
+        """Of the last items that feedback came for: what it said, and the accuracy by it."""
         self._memory = threading.Lock()
         self.traffic = Traffic(self.money, training, self.strategy.services)
         self.since = float(self.money.note("since", lambda old: old or repr(self._clock())))
@@ -51,6 +56,7 @@ class HealthReport:
         """labels: None for an answer that is no set of them."""
         with self._memory:
             self._answers[id] = labels
+            self._judged.pop(id, None)
             if len(self._answers) > MOST_ANSWERS:
                 del self._answers[next(iter(self._answers))]
 
@@ -66,10 +72,22 @@ class HealthReport:
 
         answer: labels, or [label, score] pairs; may be left out for one of the last answers of this router.
         quality: in place of labels, how good the answer was, in [0, 1]: for answers that are no labels.
+        The same said again of an item, as by a request that was sent twice, counts once.
         """
         if (truth is None) == (quality is None):
             raise FrugalError("Router.feedback: give the true labels, or a quality: one of the two.")
-        accuracy = _share(quality) if truth is None else self._accuracy(str(id), truth, answer)
+        if truth is not None and not isinstance(truth, str):
+            truth = list(truth)
+        answer = None if answer is None else list(answer)
+        said, name = repr((truth, answer, quality)), str(id)
+        with self._memory:
+            before, accuracy = self._judged.get(name, ("", 0.0))
+            if before == said:
+                return accuracy
+            accuracy = _share(quality) if truth is None else self._accuracy(name, truth, answer)
+            self._judged[name] = said, accuracy
+            if len(self._judged) > MOST_ANSWERS:
+                del self._judged[next(iter(self._judged))]
         self.traffic.judge(accuracy)
         return accuracy
 
@@ -111,14 +129,31 @@ class HealthReport:
             period_end=None if np.isinf(state.end) else state.end,
             dual_price=dual_price,
             planned_dual_price=planned,
-            left_out=tuple(self._left_out()),
+            left_out=tuple(self.breaker.left_out()),
             warnings=(),
         )
         return replace(health, warnings=tuple(self._warnings(health)))
 
+    def _note_failure(self, service: str, failure: str) -> bool:
+        """Whether the service is still in use after it."""
+        LOG.info("%s failed: %s", service, failure)
+        if not self.breaker.failed(service):
+            return self.breaker.available(service)
+        patience = self.breaker.patience_of(service)
+        LOG.warning(
+            "%s fails too often and is left out for %g seconds; without it %s. Its last failure: %s",
+            service,
+            patience.pause,
+            self._loss_without(service),
+            failure,
+        )
+        return False
+
     def _warnings(self, health: Health) -> Iterable[str]:
         drift = health.drift
         yield from self._plan_warnings()
+        if health.items and not drift.items:
+            yield from self._elsewhere()
         if drift.drifted:
             worst = drift.distances[0]
             yield (
@@ -128,7 +163,18 @@ class HealthReport:
         if drift.below_promise:
             yield f"The accuracy expected is {drift.expected:.3f}, but {drift.promised:.3f} was promised."
         yield from self._money_warnings(health)
-        yield from self._service_warnings(health)
+        for service in health.left_out:
+            lost = self._loss_without(service)
+            yield f"{service} is left out because it fails too often; without it {lost}."
+
+    def _elsewhere(self) -> Iterable[str]:
+        """Why there is no traffic to judge, although items were routed."""
+        if found := self.traffic.elsewhere():
+            named = ", ".join(f"{key} ({items:,} items)" for key, items in found.items())
+            yield (
+                f"No item has come to this strategy and plan ({self.traffic.key}), but the ledger has {named}"
+                ": of routers with another strategy, per or plan. To judge their traffic, give the same."
+            )
 
     def _money_warnings(self, health: Health) -> Iterable[str]:
         expected = self.money.budget.items
@@ -153,14 +199,11 @@ class HealthReport:
         """What an item costs at the least, in the unit of the budget, and what that pays for."""
         raise NotImplementedError
 
-    def _left_out(self) -> Iterable[str]:
-        """Services that fail too often to be asked."""
-        return ()
+    def _loss_without(self, service: str) -> str:
+        """What is lost while a service is left out, in a sentence."""
+        raise NotImplementedError
 
     def _plan_warnings(self) -> Iterable[str]:
-        return ()
-
-    def _service_warnings(self, health: Health) -> Iterable[str]:
         return ()
 
 
@@ -169,7 +212,6 @@ class LabelReport(HealthReport):
 
     strategy: Strategy
     course: Course
-    breaker: Breaker
 
     def _items_to_come(self, now: float, state: Account) -> float | None:
         return self.course.items_left(state.items, now, state)
@@ -181,17 +223,12 @@ class LabelReport(HealthReport):
     def _least(self) -> tuple[float, str]:
         return min(self.course.base_nano(base) for base in self.course.plan.bases) / 1e9, "the base"
 
-    def _left_out(self) -> Iterable[str]:
-        return self.breaker.left_out()
+    def _loss_without(self, service: str) -> str:
+        return loss_without(self.strategy, self.course.plan, service)
 
     def _plan_warnings(self) -> Iterable[str]:
         if self.course.warning:
             yield self.course.warning
-
-    def _service_warnings(self, health: Health) -> Iterable[str]:
-        for service in health.left_out:
-            lost = loss_without(self.strategy, self.course.plan, service)
-            yield f"{service} is left out because it fails too often; without it {lost}."
 
 
 def _share(quality: object) -> float:

@@ -14,14 +14,14 @@ or, for those who call services themselves, in steps:
 Money is reserved before a call and settled after it. A call costs price / `per` in the unit of the budget.
 """
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from frugalmct.errors import FrugalError
-from frugalmct.live.answers import labels_or_failure
+from frugalmct.live.accounts import money_of
+from frugalmct.live.answers import failure_of, labels_or_failure
 from frugalmct.live.asking import Asking, item_id
 from frugalmct.live.breaker import Breaker, Patience
 from frugalmct.live.budget import Budget
@@ -29,17 +29,15 @@ from frugalmct.live.choosing import Choosing
 from frugalmct.live.course import Course
 from frugalmct.live.ledger import Ledger
 from frugalmct.live.purse import Purse
-from frugalmct.live.records import Wish, new_key
-from frugalmct.live.report import LabelReport, loss_without, why
+from frugalmct.live.records import Reservation, Wish, new_key
+from frugalmct.live.report import LabelReport, why
 from frugalmct.live.single import SingleItems
 from frugalmct.live.tickets import NoAnswer, Result, Ticket
 from frugalmct.live.traffic import training_sketch
 from frugalmct.strategy import Strategy
 
-LOG = logging.getLogger("frugalmct.live")
 
-
-class Router(Choosing, LabelReport, Asking):
+class Router(Choosing, LabelReport, Asking[Ticket, Result]):
     """May be shared by threads; other processes make their own on the same ledger.
 
     strategy: a `Strategy` or the file of one. budget: what may be spent; may be left out where the ledger
@@ -67,15 +65,14 @@ class Router(Choosing, LabelReport, Asking):
         if not isinstance(loaded, Strategy):
             raise FrugalError("Router: this strategy has costs per call; give it to a PerCallRouter.")
         self.strategy = loaded
-        self.money = _money(budget, ledger, clock)
-        self.shared = isinstance(self.money, Ledger)
-        self.course = Course(self.strategy, self.money.budget, per, plan, pace)
+        self.money = money_of("Router", budget, ledger, clock)
+        self.course = Course(self.strategy, self.money, per, plan, pace)
         self.breaker = Breaker(patience or Patience(), dict(special or {}))
         self._clock = clock
         super().__init__(training_sketch(self.strategy, self.course.plan))
         self._single = SingleItems(self.strategy)
         self._single.prepare(self.course.plan.bases)
-        self._state = self.money.state()
+        self._state, self._looked = self.money.state(), clock()
 
     def __enter__(self) -> "Router":
         return self
@@ -93,7 +90,7 @@ class Router(Choosing, LabelReport, Asking):
             features = item.get("features")
         self._single.check_given(features)  # before money is spent
         ticket = Ticket(key if name is None else name, f"{key} {name or ''}".strip()[:200], features)
-        self._ask_base(ticket)
+        self._whole(ticket, self._ask_base)
         return ticket
 
     def decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
@@ -102,12 +99,7 @@ class Router(Choosing, LabelReport, Asking):
         answers: by service. None, or an exception, in place of an answer says that the call failed.
         After a LedgerError the ticket is as before: the same may be tried again.
         """
-        before = ticket.as_it_is()
-        try:
-            return self._decide(ticket, answers)
-        except BaseException:  # a step counts whole or not at all
-            ticket.restore(before)
-            raise
+        return self._whole(ticket, self._decide, answers)
 
     def _decide(self, ticket: Ticket, answers: Mapping[str, Any]) -> str | None:
         if ticket.ask is None:
@@ -120,9 +112,11 @@ class Router(Choosing, LabelReport, Asking):
         service, labels = ticket.ask, labels_or_failure(answers[ticket.ask])
         if isinstance(labels, str):
             self.money.may_wait()  # for money that comes back, if others are to be asked
-            self._note_failure(service, labels)
+            noted = service in ticket.failed  # by `try_again`, which gave up
             ticket.failed[service] = labels
             self._after_failure(ticket, service)
+            if not noted:
+                self._note_failure(service, labels)
             return ticket.ask
         ticket.answers[service] = labels
         self._after_answer(ticket, service)
@@ -140,6 +134,8 @@ class Router(Choosing, LabelReport, Asking):
                 self.money.release(unused)
         ticket.ask = ticket.reservation = None
         ticket.waiting.clear()
+        if ticket.trials:
+            self._keep_trials(ticket, ticket.trials)
         ticket.closed = True
         if not ticket.answers:
             reasons = "; ".join(f"{service}: {reason}" for service, reason in ticket.failed.items())
@@ -150,38 +146,43 @@ class Router(Choosing, LabelReport, Asking):
 
     def try_again(self, ticket: Ticket, failure: str) -> bool:
         """Whether the service may be asked once more. A failed call that is charged is booked, and the next
-        one must be paid for, too."""
+        one must be paid for, too. After False the failure is noted: `decide` does not do so again."""
+        return self._whole(ticket, self._try_again, failure)
+
+    def _try_again(self, ticket: Ticket, failure: str) -> bool:
         service, spent = ticket.ask, ticket.reservation
-        if service is None or spent is None or not self._note_failure(service, failure):
+        if service is None or spent is None:
             return False
-        if self.breaker.patience_of(service).charges_failures:
+        charged = self.breaker.patience_of(service).charges_failures
+        if charged:
+            self.money.may_wait()  # before the failure is noted, so that it is once
+        again = self._note_failure(service, failure)
+        if again and charged:
             ticket.cost += spent.amount
-            (made,) = self.money.exchange(
-                settle=[(spent, None)], reserve=[Wish(spent.amount, service, ticket.key)]
-            )
-            if made is not None and not self._leaves_enough(ticket, made):
-                self.money.release(made)
-                made = None
-            if made is None:
-                ticket.failed[service], ticket.reservation = failure, None
-                return False
-            ticket.reservation = made
+            ticket.reservation = self._pay_again(ticket, spent)
+        if not again or ticket.reservation is None:
+            ticket.failed[service] = failure
+            return False
         return True
 
-    def _note_failure(self, service: str, failure: str) -> bool:
-        """Whether the service is still in use after it."""
-        LOG.info("%s failed: %s", service, failure)
-        if not self.breaker.failed(service):
-            return self.breaker.available(service)
-        patience = self.breaker.patience_of(service)
-        LOG.warning(
-            "%s fails too often and is left out for %g seconds; without it %s. Its last failure: %s",
-            service,
-            patience.pause,
-            loss_without(self.strategy, self.course.plan, service),
-            failure,
-        )
-        return False
+    def _pay_again(self, ticket: Ticket, spent: Reservation) -> Reservation | None:
+        """Books a call that failed, and reserves for another one if the bases to come can spare it."""
+        wish = Wish(spent.amount, spent.service, ticket.key)
+        (made,) = self.money.exchange(settle=[(spent, None)], reserve=[wish])
+        if made is not None and not self._leaves_enough(ticket, made):
+            self.money.release(made)
+            return None
+        return made
+
+    def _hand_over(self, ticket: Ticket, answer: Any) -> None:
+        self.decide(ticket, {str(ticket.ask): answer})
+
+    def _again(self, ticket: Ticket, answer: Any) -> bool:
+        failure = failure_of(answer)
+        return failure is not None and self.try_again(ticket, failure)
+
+    def _without_answer(self, id: str, error: FrugalError) -> Result:
+        return Result(id, None, (), getattr(error, "cost", 0.0), "", error=str(error))
 
     def _result(self, ticket: Ticket) -> Result:
         services, answers = self.strategy.services, self._by_number(ticket)
@@ -201,19 +202,3 @@ class Router(Choosing, LabelReport, Asking):
             expected=ticket.expected,
             failed=dict(ticket.failed),
         )
-
-
-def _money(
-    budget: Budget | None, ledger: str | Ledger | Purse | None, clock: Callable[[], float]
-) -> Ledger | Purse:
-    if budget is not None and not isinstance(budget, Budget):
-        raise FrugalError(
-            f"Router: budget is {budget!r}; give a Budget, such as Budget(total=120, items=100_000)."
-        )
-    if isinstance(ledger, str):
-        return Ledger.open(ledger, budget, clock=clock)
-    if ledger is not None:
-        return ledger
-    if budget is None:
-        raise FrugalError("Router: no budget was given; give one, such as Budget(total=120, items=100_000).")
-    return Purse(budget, clock)

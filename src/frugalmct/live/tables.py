@@ -10,6 +10,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Select,
     String,
     Table,
     Text,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    union_all,
     update,
 )
 
@@ -169,10 +171,50 @@ SUMS_FROM_ON = select(
     func.coalesce(func.sum(PERIODS.c.item_count), 0).label("item_count"),
 ).where(_FROM_ON)
 DROP_FROM_ON = PERIODS.delete().where(_FROM_ON)
-MOVE_CALLS = update(CALLS).where(CALLS.c.period >= bindparam("since")).values(period=bindparam("new"))
+END_BY = (
+    update(PERIODS)
+    .where(PERIODS.c.start == _LAST, or_(PERIODS.c.end.is_(None), PERIODS.c.end > bindparam("period")))
+    .values(end=bindparam("period"))
+)
+
+# Of periods that began before: what their calls since then hold, and the items that came since then.
+_HELD = select(
+    CALLS.c.period,
+    func.coalesce(CALLS.c.cost, 0).label("spent"),
+    case((CALLS.c.state == "reserved", CALLS.c.amount), else_=0).label("reserved"),
+    literal_column("0").label("item_count"),
+).where(CALLS.c.period < bindparam("period"), CALLS.c.reserved_at >= bindparam("period"))
+_CAME: Select[Any] = (
+    select(
+        func.min(CALLS.c.period).label("period"),
+        literal_column("0").label("spent"),
+        literal_column("0").label("reserved"),
+        literal_column("1").label("item_count"),
+    )
+    .group_by(CALLS.c.ticket)
+    .having(
+        func.min(CALLS.c.period) < bindparam("period"), func.min(CALLS.c.reserved_at) >= bindparam("period")
+    )
+)
+_SINCE = union_all(_HELD, _CAME).subquery()
+SUMS_SINCE = select(
+    _SINCE.c.period, *(func.sum(_SINCE.c[name]).label(name) for name in ("spent", "reserved", "item_count"))
+).group_by(_SINCE.c.period)
+TAKE_OUT = (
+    update(PERIODS)
+    .where(PERIODS.c.start == bindparam("out_of"))
+    .values({name: PERIODS.c[name] - bindparam(name) for name in ("spent", "reserved", "item_count")})
+)
+MOVE_CALLS = (
+    update(CALLS)
+    .where(or_(CALLS.c.period >= bindparam("since"), CALLS.c.reserved_at >= bindparam("since")))
+    .values(period=bindparam("new"))
+)
 
 ALL_PERIODS = select(
-    func.coalesce(func.sum(PERIODS.c.spent), 0), func.coalesce(func.sum(PERIODS.c.item_count), 0)
+    func.coalesce(func.sum(PERIODS.c.spent), 0),
+    func.coalesce(func.sum(PERIODS.c.item_count), 0),
+    select(ACCOUNT.c.budget).scalar_subquery(),
 )
 _TOTALS = (
     func.count().label("calls"),
@@ -191,5 +233,10 @@ PAGE = select(CALLS).where(CALLS.c.id > bindparam("after")).order_by(CALLS.c.id)
 OF_TICKET = select(CALLS).where(CALLS.c.ticket == bindparam("ticket")).order_by(CALLS.c.id)
 
 READ_NOTE = select(NOTES.c.value).where(NOTES.c.key == bindparam("key"))
+NOTES_OF = (
+    select(NOTES.c.key, NOTES.c.value)
+    .where(NOTES.c.key.startswith(bindparam("prefix")))
+    .order_by(NOTES.c.key)
+)
 ADD_NOTE = insert(NOTES)
 CHANGE_NOTE = update(NOTES).where(NOTES.c.key == bindparam("which")).values(value=bindparam("new"))

@@ -59,6 +59,8 @@ class Ticket:
     """Each add-on that answered, with the accuracy expected with it and without."""
     short: bool = False
     """Whether the best add-on could not be paid for."""
+    trials: tuple[str, ...] = ()
+    """Services that are asked, or about to be, to see whether they are back."""
     closed: bool = False
 
     def as_it_is(self) -> dict[str, Any]:

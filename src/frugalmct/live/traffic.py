@@ -17,6 +17,8 @@ from frugalmct.mixing import CascadePlan
 from frugalmct.strategy import Strategy
 
 LOG = logging.getLogger("frugalmct.live")
+PREFIX = "traffic "
+"""Of the notes that keep sketches; one per strategy and plan, whose items alone can be compared."""
 SHARE_EVERY = 100
 """Items after which a process adds what it has seen to the common sketch."""
 
@@ -38,7 +40,7 @@ class Traffic:
     def __init__(self, money: Any, training: Sketch, services: tuple[str, ...]) -> None:
         self.training, self.services = training, services
         digest = hashlib.blake2b(self.training.to_text().encode(), digest_size=8).hexdigest()
-        self._key = f"traffic {digest}"
+        self.key = f"{PREFIX}{digest}"
         self._money = money
         self._own = self.training.like()
         self._lock = threading.Lock()
@@ -70,11 +72,17 @@ class Traffic:
             return recent.to_text()
 
         try:
-            return Recent.from_text(self._money.note(self._key, change))
+            return Recent.from_text(self._money.note(self.key, change))
         except Exception:
             with self._lock:
                 self._own = self._own.merge(part)
             raise
+
+    def elsewhere(self) -> dict[str, int]:
+        """The other sketches of traffic that the ledger has, with their items."""
+        found = self._money.notes(PREFIX)
+        counts = {key: Recent.from_text(text).sketch.items for key, text in found.items()}
+        return {key: items for key, items in counts.items() if items and key != self.key}
 
     def drift(self) -> Drift:
         return compare(self.training, self.share().sketch, choices=self.services)
@@ -124,6 +132,7 @@ class Health:
         values["accuracy"] = {
             "promised": _number(drift.promised),
             "expected": _number(drift.expected),
+            "gap": _number(drift.gap),
             "below_promise": drift.below_promise,
             "reached": _number(drift.reached),
             "judged": drift.judged,

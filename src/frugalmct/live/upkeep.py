@@ -5,7 +5,11 @@ from collections import Counter
 from typing import Any
 
 from frugalmct.live.books import Books, period_row
-from frugalmct.live.budget import Budget, Period
+from frugalmct.live.budget import Budget
+from frugalmct.live.records import TIDY_EVERY
+
+SUMS = ("spent", "reserved", "item_count")
+"""A period's running totals."""
 
 
 class Upkeep(Books):
@@ -14,9 +18,10 @@ class Upkeep(Books):
     def write_off(self, older_than: float | None = None) -> int:
         """Books reservations open for longer than the time limit as spent; returns how many.
 
-        It frees no money, so nobody needs to wait for it; it only tidies what processes that died left.
+        It frees no money; but nobody waits any longer for money that does not come back. Done when a ledger
+        is opened, and when money is refused.
         """
-        now = self._clock()
+        now = self._tidied = self._clock()
         before = now - (self.time_limit if older_than is None else older_than)
 
         def work(connection: Any, _: bool) -> int:
@@ -31,16 +36,25 @@ class Upkeep(Books):
 
         return self._store.write(work)
 
+    def _tidy(self) -> None:
+        """For whoever was refused money: at most once a minute."""
+        if not 0 <= self._clock() - self._tidied < TIDY_EVERY:
+            self.write_off()
+
     def change_budget(self, budget: Budget) -> None:
-        """Gives the ledger another budget, for all processes; what the new period has spent counts."""
-        now = self._clock()
+        """Gives the ledger another budget, for all processes; what the new period has spent counts.
+
+        That is what was reserved since it began, whichever period it was reserved in. One that begins later
+        leaves the period of now as it is until then.
+        """
+        now, text = self._clock(), json.dumps(budget.to_dict())
 
         def work(connection: Any, _: bool) -> None:
-            connection.execute(self._sql.WRITE_BUDGET, {"new": json.dumps(budget.to_dict())})
-            self._regroup(connection, budget.period(now))
+            connection.execute(self._sql.WRITE_BUDGET, {"new": text})
+            self._regroup(connection, budget, now)
 
         self._store.write(work)
-        self.budget = budget
+        self._learn(text)
 
     def accept_clock(self) -> None:
         """For a clock that ran ahead and was put right: periods opened too early become part of today's.
@@ -48,19 +62,23 @@ class Upkeep(Books):
         Their spending counts against today's money, so that nothing is given twice.
         """
         now = self._clock()
-        self._store.write(lambda connection, _: self._regroup(connection, self.budget.period(now)))
+        self._store.write(lambda connection, _: self._regroup(connection, self.budget, now))
 
-    def _regroup(self, connection: Any, period: Period | None) -> None:
-        """One period in place of those that begin with it or after it, with all that was spent in them."""
-        if period is None:
-            return
+    def _regroup(self, connection: Any, budget: Budget, now: float) -> None:
+        """One period in place of those that begin with it or after it, with all that was spent since."""
+        period = budget.period(max(now, budget.opens))
+        assert period is not None  # at its start at the latest
         self._store.stand_alone(connection)
-        sums = connection.execute(self._sql.SUMS_FROM_ON, {"period": period.start}).one()
-        connection.execute(self._sql.DROP_FROM_ON, {"period": period.start})
-        totals = {
-            "spent": int(sums.spent),
-            "reserved": int(sums.reserved),
-            "item_count": int(sums.item_count),
-        }
-        connection.execute(self._sql.OPEN_PERIOD, period_row(period) | totals)
+        since = {"period": period.start}
+        later = connection.execute(self._sql.SUMS_FROM_ON, since).one()
+        if now < budget.opens and not later.periods:
+            connection.execute(self._sql.END_BY, since)  # its row is made by the first reservation
+            return
+        connection.execute(self._sql.DROP_FROM_ON, since)
+        totals = Counter({name: int(getattr(later, name)) for name in SUMS})
+        for moved in connection.execute(self._sql.SUMS_SINCE, since).all():
+            sums = {name: int(getattr(moved, name)) for name in SUMS}
+            connection.execute(self._sql.TAKE_OUT, {"out_of": moved.period} | sums)
+            totals.update(sums)
+        connection.execute(self._sql.OPEN_PERIOD, period_row(period) | {name: totals[name] for name in SUMS})
         connection.execute(self._sql.MOVE_CALLS, {"since": period.start, "new": period.start})

@@ -18,15 +18,18 @@ class Waiting:
     @contextmanager
     def without_waiting(self) -> Iterator[None]:
         """Inside, `may_wait` raises WouldWait."""
-        self._step.at_once = True
+        self._step.at_once = self._step.wanted = True
         try:
             yield
         finally:
-            self._step.at_once = False
+            self._step.at_once = self._step.wanted = False
 
-    def may_wait(self) -> None:
-        """For what is about to take its time: WouldWait where it must not."""
-        if self.must_not_wait:
+    def may_wait(self, anew: bool = False) -> None:
+        """For what is about to take its time: WouldWait where it must not.
+
+        anew: also once something was begun, for a step that has kept nothing of it.
+        """
+        if self.must_not_wait or (anew and getattr(self._step, "wanted", False)):
             raise WouldWait
 
     @property

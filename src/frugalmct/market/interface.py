@@ -8,7 +8,7 @@ of market is a class, and a line there.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -209,6 +209,10 @@ class Market(ABC):
                 f"Market {self.name} has no service '{service}'; its services: {listed(self.services)}."
             )
         return self.services.index(service)
+
+    def names(self, services: Iterable[int]) -> str:
+        """`Google + Microsoft`, of services by number."""
+        return " + ".join(self.services[service] for service in services)
 
     def check_services(self) -> None:
         """Called by every kind of market when one is made."""

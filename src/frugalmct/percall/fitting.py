@@ -19,6 +19,7 @@ from frugalmct.percall.training import OnTrial, PerCallTraining, Trained
 from frugalmct.plans import AUTO, DELTA, budget_list, check_pays
 from frugalmct.predict import make_predictor
 from frugalmct.seeds import generator
+from frugalmct.select.problem import PROOF_TOLERANCE
 
 NONE = "none"
 # Models learn little from more; and a trial of who is asked first less.
@@ -88,7 +89,7 @@ def chosen_firsts(learner: Learner, budgets: Sequence[float]) -> dict[float, Fir
 
     def trial(first: First) -> dict[float, float]:
         learnt = small.learn(first, alone)
-        payable = [budget for budget in budgets if learnt.model.curve.least <= budget]
+        payable = [budget for budget in budgets if learnt.model.curve.lowest <= budget]
         return {budget: trial_score(learnt, small, budget) for budget in payable}
 
     return best_firsts(trial, candidates(market, learner.kind, max(budgets)), budgets)
@@ -106,7 +107,11 @@ def named_first(market: Market, base: Base) -> First:
     if base is None or base == NONE:
         return ()
     names = [base] if isinstance(base, str) else list(base)
-    return tuple(sorted({market.service_index(name) for name in names}))
+    if not names or len(set(names)) != len(names):
+        raise FrugalError(
+            f"Strategy.fit: base is {base!r}; give a service, several different ones, '{NONE}' or '{AUTO}'."
+        )
+    return tuple(sorted(market.service_index(name) for name in names))
 
 
 def thinned(market: Market, most: int, seed: int) -> Market:
@@ -120,7 +125,8 @@ def checked_budgets(market: Market, budgets: Sequence[float] | float) -> list[fl
     least = float(np.broadcast_to(market.costs, (len(market), len(market.services))).min(axis=1).mean())
     for budget in given:
         number = isinstance(budget, int | float | np.number) and not isinstance(budget, bool)
-        if not number or not least <= budget < np.inf:
+        # The mean of equal prices may be rounded to above the price.
+        if not number or not least * (1 - PROOF_TOLERANCE) <= budget < np.inf:
             raise FrugalError(
                 f"Market {market.name}: the budget {budget!r} does not pay for the cheapest service of every "
                 f"item; give a number of at least {least:.6g}."

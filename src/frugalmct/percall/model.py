@@ -1,5 +1,6 @@
 """One set of services asked first: what their answers tell of every service's accuracy and cost."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,8 @@ from frugalmct.predict import Predictor, make_predictor, predictor_from_arrays
 from frugalmct.seeds import small_seed
 from frugalmct.select import frontier
 from frugalmct.values import Fields, shown
+
+LOG = logging.getLogger("frugalmct.steps")
 
 Numbers = NDArray[np.float64]
 First = tuple[int, ...]
@@ -137,6 +140,7 @@ class Learner:
 
     def learn(self, first: First, pilot: "Learnt | None" = None) -> Learnt:
         """`pilot`: a model whose cost estimates will do, for a trial with a small forest."""
+        LOG.info("learning whom to ask with %s asked first", self.market.names(first) or "nobody")
         known, learning, seed = self.market.known(first), self.learning, self._seed(first)
         answers = AnswerColumns.fit(known, self.kind)
         table = joined_table(self.table, answers.table(known))

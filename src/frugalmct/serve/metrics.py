@@ -64,11 +64,13 @@ def metrics(health: Health, desk: Desk, requests: Requests) -> str:
     asked = [({"service": name}, count) for name, count in sorted(desk.asked.items())]
     failed = [({"service": name}, count) for name, count in sorted(desk.failed.items())]
     out = [({"service": name}, float(name in health.left_out)) for name in desk.router.strategy.services]
+    gap: list[Sample] = [({}, drift.gap)] if drift.items else []
     alone: list[Sample] = [({}, health.items)]
     families: list[tuple[str, str, str, Iterable[Sample]]] = [
         ("frugalmct_money", "gauge", "Money of the period, in the unit of the budget.", named),
         ("frugalmct_items", "gauge", "Items of the period, of all processes.", alone),
         ("frugalmct_accuracy", "gauge", "Promised by training, expected now, reached by feedback.", known),
+        ("frugalmct_accuracy_gap", "gauge", "Accuracy expected now less that promised.", gap),
         ("frugalmct_drifted", "gauge", "1 if the traffic has drifted.", [({}, float(drift.drifted))]),
         ("frugalmct_warnings", "gauge", "Warnings of /health.", [({}, len(health.warnings))]),
         ("frugalmct_dual_price", "gauge", "Dual price of the moment.", [({}, health.dual_price)]),

@@ -53,6 +53,16 @@ def test_one_trial_after_the_pause(breaker: Breaker, clock: Clock) -> None:
     assert not breaker.failed("A")  # the old failures are forgotten
 
 
+def test_a_trial_given_back_is_the_next_ones(breaker: Breaker, clock: Clock) -> None:
+    breaker.give_back("A")
+    broken(breaker).give_back("A")
+    assert not breaker.allows("A")  # no trial was claimed: nothing was given back
+    clock.now = 10
+    assert breaker.allows("A") and not breaker.allows("A")
+    breaker.give_back("A")
+    assert [breaker.allows("A") for _ in range(2)] == [True, False]
+
+
 def test_pauses_grow_to_the_longest(breaker: Breaker, clock: Clock) -> None:
     broken(breaker)
     pauses = []
@@ -150,6 +160,20 @@ def test_within_async() -> None:
     assert asyncio.run(within_async(5, lambda: answer(0))) == 3
     with pytest.raises(ServiceTimeout):
         asyncio.run(within_async(0.02, lambda: answer(60)))
+
+
+@pytest.mark.parametrize("seconds", [None, 60.0])
+def test_a_timeout_of_the_service_itself_is_told_as_its_own(seconds: float | None) -> None:
+    async def answer() -> int:
+        raise TimeoutError("of the client: no connection in 3 s")
+
+    def answer_at_once() -> int:
+        raise TimeoutError("of the client: no connection in 3 s")
+
+    with pytest.raises(TimeoutError, match="no connection in 3 s"):
+        asyncio.run(within_async(seconds, answer))
+    with pytest.raises(TimeoutError, match="no connection in 3 s"):
+        within(seconds, answer_at_once)
 
 
 def test_waits_double() -> None:

@@ -178,6 +178,92 @@ def test_another_budget_must_be_meant(url: str, clock: Clock) -> None:
     assert other.reserve(0.9, "A", "t")
 
 
+def test_money_that_died_is_written_off_when_it_is_missed(url: str, clock: Clock) -> None:
+    """A ledger that is open for days tidies, too: nobody waits for money that does not come back."""
+    ledger = Ledger.open(url, Budget(total=1), clock=clock)
+    dead = ledger.reserve(0.9, "A", "t")
+    clock.now += 3_000
+    held = ledger.reserve(0.1, "A", "t2")
+    assert ledger.reserve(0.1, "A", "t3") is None
+    clock.now += 700
+    assert ledger.reserve(0.1, "A", "t3") is None and money(ledger) == (0.9, 0.1, 0, 2)
+    assert ledger.settle(dead, 0.5) == 0.5
+    clock.now += 3_000
+    ledger.exchange(reserve=[Wish(2, "A", "t4")])
+    assert [row["state"] for row in ledger.rows()] == ["settled", "written off"]
+    assert ledger.settle(held, 0.1) == 0.1
+
+
+def test_half_a_character_is_said_to_be_none(url: str) -> None:
+    ledger = Ledger.open(url, Budget(total=1))
+    for step in (
+        lambda: ledger.reserve(0.1, "A", "a\ud800"),
+        lambda: ledger.reserve(0.1, "\udfff", "a"),
+        lambda: ledger.exchange(reserve=[Wish(0.1, "A", "\ud800")]),
+        lambda: ledger.settle("\ud800"),
+        lambda: ledger.release("\ud800"),
+    ):
+        with pytest.raises(FrugalError, match="give a text of at most 200 characters"):
+            step()
+    assert money(ledger) == (0, 0, 1, 0)
+
+
+def test_a_ledger_of_another_format_is_left_alone(url: str) -> None:
+    from sqlalchemy import create_engine, text
+
+    Ledger.open(url, Budget(total=1)).close()
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE frugalmct_account SET format = 2"))
+    engine.dispose()
+    with pytest.raises(LedgerError, match="has format 2, and this version of frugalmct reads format 1"):
+        Ledger.open(url)
+
+
+def test_the_time_limit_is_the_ledgers(url: str, clock: Clock) -> None:
+    ledger = Ledger.open(url, Budget(total=1), clock=clock, time_limit=10_000)
+    ledger.reserve(0.5, "A", "t")
+    clock.now += 5_000
+    assert Ledger.open(url, clock=clock).time_limit == 10_000 and money(ledger)[:2] == (0, 0.5)
+    assert Ledger.open(url, clock=clock, time_limit=100).time_limit == 100 and money(ledger)[:2] == (0.5, 0)
+    assert Ledger.open(url, clock=clock).time_limit == 100
+    with pytest.raises(FrugalError, match="time_limit is"):
+        Ledger.open(url, clock=clock, time_limit="soon")
+
+
+@pytest.mark.parametrize("old", [{"total": 100}, {"per_month": 100}])
+def test_a_finer_budget_counts_what_its_period_has_spent(url: str, clock: Clock, old: dict) -> None:
+    clock.now = 40 * DAY
+    ledger = Ledger.open(url, Budget(**old), clock=clock)
+    ledger.settle(ledger.reserve(1, "A", "yesterday"))
+    clock.now = 41 * DAY + 5
+    ledger.settle(ledger.reserve(50, "A", "today"))
+    held = ledger.reserve(40, "A", "today, too")
+    assert ledger.reserve(2, "A", "yesterday")  # an item that came before
+    ledger.change_budget(Budget(per_day=100))
+    assert money(ledger) == (50, 42, 8, 2)
+    assert (ledger.state().all_spent, ledger.state().all_items) == (51, 3)
+    assert ledger.reserve(9, "A", "another") is None and ledger.reserve(8, "A", "another")
+    ledger.settle(held, 10)
+    assert money(ledger) == (60, 10, 30, 3)
+    clock.now = 42 * DAY
+    assert money(ledger) == (0, 0, 100, 0)
+
+
+@pytest.mark.parametrize("new", [{"total": 5}, {"per_day": 5}, {"per_month": 5}])
+@pytest.mark.parametrize("old", [{"total": 100}, {"per_day": 100}])
+def test_a_budget_that_begins_later_takes_effect_then(url: str, clock: Clock, old: dict, new: dict) -> None:
+    clock.now = 40 * DAY
+    ledger = Ledger.open(url, Budget(**old), clock=clock)
+    ledger.settle(ledger.reserve(10, "A", "t"))
+    ledger.change_budget(Budget(**new, start="1970-02-11"))  # tomorrow
+    assert ledger.state().left == 90 and ledger.settle(ledger.reserve(20, "A", "t2")) == 20
+    clock.now = 41 * DAY
+    assert money(ledger) == (0, 0, 5, 0)
+    assert ledger.reserve(6, "A", "t3") is None and ledger.reserve(5, "A", "t3")
+    assert (ledger.state().all_spent, ledger.state().all_items) == (30, 3)
+
+
 def test_before_the_start_nothing_is_spent(url: str, clock: Clock) -> None:
     clock.now = 0.0
     ledger = Ledger.open(url, Budget(total=1, start="1970-01-02"), clock=clock)

@@ -1,5 +1,6 @@
 """Whatever is done to a ledger, in any order and with any clock: checked against a count kept by hand."""
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -28,6 +29,12 @@ STEPS = st.one_of(
     st.tuples(st.just("write off")),
     st.tuples(st.just("open again")),
     st.tuples(st.just("accept clock")),
+    st.tuples(st.just("change budget"), st.deferred(lambda: NEW_BUDGETS)),
+)
+NEW_BUDGETS = st.builds(
+    lambda kind, start: Budget(**{kind: 1.0}, start=start),
+    st.sampled_from(["total", "per_day", "per_month"]),
+    st.sampled_from([None, "1970-04-10T18:00", "1970-04-12", "1970-04-20"]),  # it begins on April 11th
 )
 BUDGETS = st.sampled_from([Budget(total=2), Budget(per_day=1), Budget(per_week=1, time_zone="Asia/Tokyo")])
 
@@ -42,6 +49,7 @@ class Book:
     costs: dict[str, int] = field(default_factory=dict)
     tickets: set[str] = field(default_factory=set)
     since: dict[str, float] = field(default_factory=dict)
+    tidied: float = 100 * DAY
 
     def reserved(self, made, ticket: str) -> None:
         self.amounts[made.id], self.states[made.id] = made.nano, "reserved"
@@ -56,7 +64,13 @@ class Book:
         if self.states[key] != "settled":
             self.states[key], self.costs[key] = "released", 0
 
+    def refused(self) -> None:
+        """Who is refused looks for what may be written off, once a minute."""
+        if not 0 <= self.now - self.tidied < 60:
+            self.written_off()
+
     def written_off(self) -> None:
+        self.tidied = self.now
         for key, state in self.states.items():
             if state == "reserved" and self.since[key] < self.now - LIMIT:
                 self.states[key], self.costs[key] = "written off", self.amounts[key]
@@ -73,6 +87,8 @@ def do(step: tuple, ledger: Ledger, book: Book, url: str) -> Ledger:
         refused_rightly(ledger, made, values[0])
         if made:
             book.reserved(made, f"t{values[1]}")
+        else:
+            book.refused()
     elif kind == "jump":
         book.now = max(book.now + values[0] * DAY, 0.0)
     elif kind == "write off":
@@ -80,6 +96,8 @@ def do(step: tuple, ledger: Ledger, book: Book, url: str) -> Ledger:
         book.written_off()
     elif kind == "accept clock":
         ledger.accept_clock()
+    elif kind == "change budget":
+        ledger.change_budget(values[0])
     elif kind == "open again":
         ledger.close()
         ledger = Ledger.open(url, time_limit=LIMIT, clock=lambda: book.now)
@@ -100,13 +118,16 @@ def do(step: tuple, ledger: Ledger, book: Book, url: str) -> Ledger:
             book.released(key)
             if made:
                 book.reserved(made, f"t{values[2]}")
+            else:
+                book.refused()
     return ledger
 
 
 def refused_rightly(ledger: Ledger, made: object, amount: float) -> None:
-    """What is refused is more than what is left."""
+    """What is refused is more than what is left, or it is before the start."""
     if made is None:
-        assert cost_nano("test", "amount", amount) > ledger.state().left_nano
+        state = ledger.state()
+        assert state.start == math.inf or cost_nano("test", "amount", amount) > state.left_nano
 
 
 def check(ledger: Ledger, book: Book) -> None:
@@ -118,7 +139,7 @@ def check(ledger: Ledger, book: Book) -> None:
         assert round((row["cost"] or 0) * NANO) == book.costs[key]
         by_period[row["period"]] += book.held(key)
     assert min(state.spent_nano, state.reserved_nano, state.items) >= 0
-    assert state.spent_nano + state.reserved_nano == by_period[state.start]
+    assert state.spent_nano + state.reserved_nano == by_period.get(state.start, 0)
     assert state.all_spent_nano == sum(book.costs.values())
     assert state.all_items == len(book.tickets)
 
@@ -131,9 +152,9 @@ def run(url: str, budget: Budget, steps: list[tuple]) -> None:
         for step in steps:
             ledger = do(step, ledger, book, url)
             check(ledger, book)
-            merged |= step[0] == "accept clock"
+            merged |= step[0] in ("accept clock", "change budget")
             state = ledger.state()
-            # Joining the periods of a wrong clock may show more spent than one period has.
+            # Joining periods may show more spent than one period has.
             assert merged or state.spent_nano + state.reserved_nano <= state.money_nano == budget.nano
     finally:
         ledger.close()

@@ -9,7 +9,9 @@ from per_call_markets import FAST, prompts, voters
 
 from frugalmct import Strategy
 from frugalmct.errors import FrugalError
-from frugalmct.live import Budget, Call, LedgerError, NoAnswer, OutOfMoney, PerCallRouter, Router
+from frugalmct.live import Budget, Call, LedgerError, NoAnswer, OutOfMoney, Patience, PerCallRouter, Router
+
+NEVER_LEFT_OUT = Patience(timeout=None, retries=0, wait=0.0, failures=1000, calls=1000)
 
 
 @pytest.fixture(scope="module")
@@ -105,12 +107,13 @@ def test_a_wrong_item_is_said_before_money_is_spent(by_votes):
 
 
 def test_answers_that_are_no_labels_count_as_failed(by_votes):
-    """Where labels were learnt from: the other one's answer stands."""
-    router = PerCallRouter(by_votes, Budget(total=250, items=100))
+    """Where labels were learnt from: it counts as empty, and the expert is asked. What it cost was paid."""
+    router = PerCallRouter(by_votes, Budget(total=250, items=100), patience=NEVER_LEFT_OUT)
     answers = {"one": "seven", "two": [["7", 1.0]], "expert": [["8", 1.0]]}
     result = router.run({"id": "a"}, lambda service, item: Call(answers[service], 0.1))
-    assert result.service == "two" and "a list of [label, score] pairs" in result.failed["one"]
-    assert result.cost == pytest.approx(0.1) == router.money.state().spent
+    assert result.service == "expert" and "a list of [label, score] pairs" in result.failed["one"]
+    assert set(result.asked) == {"two", "expert"}
+    assert result.cost == pytest.approx(0.3) == router.money.state().spent
 
 
 def test_those_asked_first_decide_whether_the_expert_is_asked(by_votes):
@@ -169,7 +172,9 @@ def test_in_steps_as_in_one(request, fixture, market):
 
         return ask
 
-    whole, stepped = (PerCallRouter(strategy, Budget(total=150, items=60)) for _ in range(2))
+    whole, stepped = (
+        PerCallRouter(strategy, Budget(total=150, items=60), patience=NEVER_LEFT_OUT) for _ in range(2)
+    )
     for n in range(len(market)):
         expected = _or_error(lambda n=n: whole.run(item_of(market, n), ask_for(n)))
         assert _or_error(lambda n=n: _in_steps(stepped, item_of(market, n), n, called)) == expected
@@ -212,8 +217,9 @@ def test_a_step_that_the_ledger_refuses_can_be_taken_again(by_votes, monkeypatch
     assert router.money.state().spent == pytest.approx(0.1)  # once
     with pytest.raises(FrugalError, match=f"waits for the call of {second}"):
         router.close(ticket)
-    router.decide(ticket, None)
-    assert ticket.ask is None and ticket.failed == {second: "the call failed"}
+    assert router.decide(ticket, None) == "expert"
+    assert router.decide(ticket, None) is None
+    assert ticket.ask is None and ticket.failed == dict.fromkeys((second, "expert"), "the call failed")
     assert router.close(ticket).service == first and router.money.state().reserved == 0
     router.shut()
 
@@ -263,6 +269,8 @@ def test_each_router_names_the_other(by_text):
         PerCallRouter(plain, Budget(total=1, items=1))
     with pytest.raises(FrugalError, match="no budget was given"):
         PerCallRouter(by_text)
+    with pytest.raises(FrugalError, match="PerCallRouter: budget is 5; give a Budget"):
+        PerCallRouter(by_text, 5)
     with pytest.raises(FrugalError, match=r"the money is 0\.1 an item"):
         PerCallRouter(by_text, Budget(total=1, items=10))
 

@@ -17,7 +17,7 @@ from frugalmct.live.ledger import Ledger
 DAY = 86_400.0
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["reserve", "settle", "release", "exchange", "day"]),
+        st.sampled_from(["reserve", "settle", "release", "exchange", "settle again", "release again", "day"]),
         st.sampled_from([0.0, 0.1, 0.25, 1.0, 3.0]),
         st.integers(0, 3),
     ),
@@ -36,18 +36,25 @@ def test_step_for_step(tmp_path_factory, steps, by_day):
         Ledger.open(f"sqlite:///{folder}/l.db", budget, clock=lambda: now[0]),
     ]
     held: list[list] = [[], []]
+    made: list[list] = [[], []]
     for kind, amount, ticket in steps:
         if kind == "day":
             now[0] += DAY
-        seen = [_step(book, own, kind, amount, f"t{ticket}") for book, own in zip(books, held, strict=True)]
+        seen = [_step(*own, kind, amount, ticket) for own in zip(books, held, made, strict=True)]
         assert seen[0] == seen[1]
         states = [book.state() for book in books]
         assert states[0] == states[1]
     books[1].close()
 
 
-def _step(book, held, kind, amount, ticket):
-    """What a step gave, without the keys, which are random."""
+def _step(book, held, ever, kind, amount, number):
+    """What a step gave, without the keys, which are random. `held`: those that are open."""
+    ticket = f"t{number}"
+    if kind.endswith("again"):
+        own = ever[number % len(ever)] if ever else None
+        if own is None or own in held:
+            return None
+        return book.release(own) if kind == "release again" else book.settle(own, amount)
     if kind == "reserve":
         made = [book.reserve(amount, "s", ticket)]
     elif kind == "exchange":
@@ -61,7 +68,33 @@ def _step(book, held, kind, amount, ticket):
     else:
         return None
     held += [one for one in made if one is not None]
+    ever += [one for one in made if one is not None]
     return [one and (one.nano, one.left_nano, one.items) for one in made]
+
+
+def test_what_was_closed_long_ago_is_forgotten(monkeypatch):
+    monkeypatch.setattr("frugalmct.live.purse.MOST_CALLS", 3)
+    purse = Purse(Budget(total=10))
+    made = [purse.reserve(1, "s", f"t{number}") for number in range(5)]
+    assert (
+        [purse.settle(one, 0.5) for one in made]
+        == [0.5] * 5
+        == [purse.settle(one) for one in made[2:]] + [0.5] * 2
+    )
+    with pytest.raises(LedgerError, match="nor is it among the last 3"):
+        purse.settle(made[0])
+    assert purse.state().spent == 2.5
+
+
+def test_tickets_that_are_never_closed_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr("frugalmct.live.purse.MOST_CALLS", 100)
+    now = [0.0]
+    purse = Purse(Budget(total=10_000), clock=lambda: now[0], time_limit=50)
+    for number in range(1_000):
+        now[0] += 1.0
+        purse.reserve(1, "s", f"t{number}")
+    assert len(purse._open) <= 101 and len(purse._closed) <= 100
+    assert purse.state().spent + purse.state().reserved == 1_000
 
 
 def test_notes_and_mistakes():

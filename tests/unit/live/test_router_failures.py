@@ -12,7 +12,7 @@ from live_market import PRICES, Recorded, photos
 
 from frugalmct import Budget, Learning, Router, Strategy
 from frugalmct.cascade import NEVER
-from frugalmct.live import NoAnswer, Patience
+from frugalmct.live import LedgerError, NoAnswer, OutOfMoney, Patience
 from frugalmct.metrics import set_metric
 
 PER = 1000
@@ -187,6 +187,64 @@ def test_a_provider_that_charges_for_failures(strategy):
     assert sum(result.cost for result in results) == pytest.approx(made.money.state().spent)
     assert made.money.state().reserved_nano == 0
     assert made.money.state().spent_nano <= made.money.state().money_nano
+
+
+def charging_router(strategy, money) -> Router:
+    charging = Patience(timeout=None, retries=1, wait=0.0, failures=2, calls=10, charges_failures=True)
+    return Router(strategy, Budget(total=money, items=1), per=PER, plan=5.0, patience=charging)
+
+
+def test_a_retry_that_the_money_does_not_pay_for_is_noted_once(strategy, caplog):
+    made = charging_router(strategy, PRICES["cheap"] / PER)
+    ticket = made.open({})
+    with caplog.at_level(logging.INFO, logger="frugalmct.live"):
+        assert not made.try_again(ticket, "ConnectionError: x")
+        made.decide(ticket, {"cheap": None})
+    assert [record.getMessage() for record in caplog.records] == ["cheap failed: ConnectionError: x"]
+    assert made.breaker.state("cheap") == "in use"  # two failures leave it out
+    with pytest.raises(NoAnswer) as error:
+        made.close(ticket)
+    assert error.value.cost == made.money.state().spent == PRICES["cheap"] / PER
+
+
+def test_a_retry_that_the_ledger_cannot_book_leaves_the_ticket_as_it_was(strategy, monkeypatch):
+    made = charging_router(strategy, 2 * PRICES["cheap"] / PER)
+    ticket = made.open({})
+    before = ticket.as_it_is()
+    with monkeypatch.context() as patch, pytest.raises(LedgerError):
+        patch.setattr(made.money, "exchange", _full_disk)
+        made.try_again(ticket, "x")
+    assert ticket.as_it_is() == before
+
+
+def _full_disk(**_):
+    raise LedgerError("no space left")
+
+
+def left_out_until_now(made, service) -> None:
+    """Its pause is just over: whoever asks it next makes the trial."""
+    for _ in range(made.breaker.patience_of(service).failures):
+        made.breaker.failed(service)
+    made.breaker.clock = lambda: time.monotonic() + 2e6
+
+
+def test_a_trial_that_is_refused_the_money_is_left_to_the_next(strategy):
+    made = router(strategy, items=1, rate=0.5)
+    first = made.open({})
+    left_out_until_now(made, "cheap")
+    with pytest.raises(OutOfMoney):
+        made.open({})
+    made.money.release(first.reservation)
+    assert made.open({}).ask == "cheap"
+
+
+def test_a_trial_that_ends_with_its_item_is_left_to_the_next(strategy):
+    made = router(strategy)
+    left_out_until_now(made, "cheap")
+    ticket = made.open({})
+    with pytest.raises(NoAnswer):
+        made.close(ticket)  # nobody was asked
+    assert made.open({}).ask == "cheap"
 
 
 def test_a_call_that_fails_once_is_asked_again(strategy):

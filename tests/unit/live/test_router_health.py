@@ -47,6 +47,34 @@ def test_the_training_sketch_is_that_of_the_training_items(strategy):
     assert np.array_equal(cascade.walk(plan.dual_price).asked, cascade.route(5.0, plan.dual_price))
 
 
+@pytest.mark.parametrize("database", [None, "sqlite"])
+def test_health_by_another_plan_says_whose_traffic_the_ledger_has(strategy, tmp_path, database):
+    from frugalmct.live.purse import Purse
+
+    money = f"sqlite:///{tmp_path}/l.db" if database else Purse(Budget(total=1.5, items=300))
+    known = strategy.with_prices({}, budgets=[3.0, 5.0])
+    with router(known, ledger=money if database else None, plan=5.0) as made:
+        if not database:
+            money = made.money
+        routed(made, photos(150, 3, "new"))
+        assert not made.health().warnings
+    for _ in range(2):  # to look leaves an empty sketch, which is nobody's traffic
+        with Router(known, ledger=money, per=PER, plan=3.0, patience=PATIENT) as other:
+            health = other.health()
+            (warning,) = health.warnings
+            assert not health.drift.enough and f"({other.traffic.key})" in warning
+            assert f"the ledger has {made.traffic.key} (150 items): of routers with another" in warning
+
+
+def test_how_far_the_accuracy_is_from_that_promised_is_told(strategy):
+    made = router(strategy)
+    assert made.health().to_dict()["accuracy"]["gap"] is None
+    results = routed(made, photos(150, 3, "new", share_hard=0.9))
+    told = made.health().to_dict()["accuracy"]
+    expected = np.mean([result.expected for result in results])
+    assert told["gap"] == pytest.approx(expected - told["promised"]) and told["gap"] < 0
+
+
 def test_traffic_like_training_is_healthy(strategy):
     made = router(strategy)
     results = routed(made, photos(300, 3, "new"))

@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from live_market import photos
 
 from frugalmct import Budget, Learning, Router, Strategy
-from frugalmct.live import LedgerError, Patience
+from frugalmct.live import LedgerError, NoAnswer, Patience
 from frugalmct.live.records import WouldWait
 
 
@@ -88,9 +90,11 @@ def test_coroutines_wait_in_a_thread(strategy, tmp_path, monkeypatch):
         assert router.money.state().items == 1
 
 
-def test_money_that_may_come_back_is_waited_for_in_a_thread(strategy, monkeypatch):
+@pytest.mark.parametrize("database", [None, "sqlite"])
+def test_money_that_may_come_back_is_waited_for_in_a_thread(strategy, tmp_path, monkeypatch, database):
     """All of it is reserved: an item waits a little, but holds nobody up meanwhile."""
-    router = Router(strategy, Budget(total=0.5, items=1))
+    url = database and f"sqlite:///{tmp_path}/l.db"
+    router = Router(strategy, Budget(total=0.5, items=1), url)
     first = router.open({})
     threads = []
 
@@ -101,6 +105,32 @@ def test_money_that_may_come_back_is_waited_for_in_a_thread(strategy, monkeypatc
 
     monkeypatch.setattr(asyncio, "to_thread", to_thread)
     assert asyncio.run(router.aopen({})).ask == "cheap" and len(threads) == 1
+
+
+@pytest.mark.parametrize("database", [None, "sqlite"])
+def test_whoever_gives_money_back_is_not_held_up(strategy, tmp_path, monkeypatch, database):
+    url = database and f"sqlite:///{tmp_path}/l.db"
+    router = Router(strategy, Budget(total=0.5, items=1), url, patience=Patience(timeout=None, retries=0))
+    sleeping, sleep = [], time.sleep
+
+    def noted(seconds):
+        sleeping.append(threading.current_thread())
+        sleep(seconds)
+
+    async def failing(service, item):
+        await asyncio.sleep(0.01)
+        raise ConnectionError("x")
+
+    async def good(service, item):
+        return [["car", 0.9]]
+
+    async def both():
+        return await asyncio.gather(router.arun({}, failing), router.arun({}, good), return_exceptions=True)
+
+    monkeypatch.setattr("frugalmct.live.choosing.time.sleep", noted)
+    first, second = asyncio.run(both())
+    assert isinstance(first, NoAnswer) and second.asked == ("cheap",)
+    assert sleeping and threading.main_thread() not in sleeping
 
 
 def test_sketches_are_shared_later_where_nothing_may_be_waited_for(strategy, tmp_path):
@@ -115,6 +145,18 @@ def test_sketches_are_shared_later_where_nothing_may_be_waited_for(strategy, tmp
                 assert router.close(tickets[0]).answer is not None
             assert router.close(tickets[1]).answer is not None
         assert router.traffic.share().sketch.items == 2
+
+
+def test_a_step_that_is_begun_anew_finds_its_trial_again(strategy, tmp_path):
+    """A service that was left out is asked once to see whether it is back; being busy is not that once."""
+    with made(strategy, tmp_path) as router:
+        for _ in range(5):
+            router.breaker.failed("cheap")
+        router.breaker.clock = lambda: time.monotonic() + 31
+        with another_writer(tmp_path / "l.db"), pytest.raises(WouldWait), router.money.without_waiting():
+            router.open({})
+        assert router.open({}).ask == "cheap"
+        assert router.open({}).ask != "cheap"  # one trial at a time
 
 
 def test_a_step_that_waits_too_long_is_a_ledger_error(strategy, tmp_path):

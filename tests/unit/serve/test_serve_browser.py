@@ -47,6 +47,7 @@ def test_the_page_shows_the_router(make_router, market, serving, tmp_path):
     assert "Share of the 60 items closed at this server; 0 are open." in text
     assert "reached, by true labels 100.0 %" in text
     assert f"promised by training {100 * status['health']['accuracy']['promised']:.1f} %" in text
+    assert f"expected less promised {100 * status['health']['accuracy']['gap']:.2f} points" in text
     assert "the plan would have spent 0.3 " in text and "items 60 items still to come 60" in text
     assert "too few items for a verdict" in text
 

@@ -48,6 +48,8 @@ def test_metrics_tell_what_was_done(make_router, market, serving):
     assert found["frugalmct_money", 'kind="spent"'] == health["spent"]
     assert found["frugalmct_money", 'kind="reserved"'] == health["reserved"] == 0.0005
     assert found["frugalmct_accuracy", 'kind="expected"'] == health["accuracy"]["expected"]
+    gap = health["accuracy"]["expected"] - health["accuracy"]["promised"]
+    assert found["frugalmct_accuracy_gap", ""] == health["accuracy"]["gap"] == pytest.approx(gap)
     assert found["frugalmct_requests_total", 'path="/close",status="404"'] == 1
     assert found["frugalmct_requests_total", 'path="/close",status="200"'] == 60
     assert found["frugalmct_request_seconds_count", 'path="/close"'] == 61

@@ -113,6 +113,21 @@ def test_feedback(make_router, market, serving):
         assert status == 422 and "give its answer as well" in reply["error"]
 
 
+def test_feedback_that_is_sent_again_counts_once(make_router, market, serving):
+    ask = Recorded(market)
+    with serving(make_router()) as client:
+        item = next(ask.items())
+        right = {"id": route(client, ask, item)["id"], "truth": ["car"]}
+        first = client.ok("/feedback", right)
+        assert [client.ok("/feedback", right) for _ in range(3)] == [first] * 3
+        assert client.get("/health")[1]["accuracy"]["judged"] == 1
+        client.ok("/feedback", right | {"truth": ["bike"]})  # something else is said of it
+        assert client.get("/health")[1]["accuracy"]["judged"] == 2
+        route(client, ask, item)  # and it came again
+        client.ok("/feedback", right | {"truth": ["bike"]})
+        assert client.get("/health")[1]["accuracy"]["judged"] == 3
+
+
 def test_a_ledger_that_is_away_is_no_mistake_of_the_caller(
     make_router, market, serving, tmp_path, monkeypatch
 ):

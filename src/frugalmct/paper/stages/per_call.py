@@ -112,7 +112,7 @@ class LeftOut:
         own = tuple(keep.index(k) for k in first)
         paid = np.broadcast_to(self._learner.market.costs, learnt.accuracy.shape)[:, keep]
         curve = dual_price_curve(learnt.accuracy[:, keep], learnt.costs[:, keep], paid, own)
-        if curve.least > budget:
+        if budget < curve.lowest:
             return None
         spending = Spending(curve, budget, len(self._test), own, delta=DELTA)
         return walk(spending, accuracy[:, keep], costs[:, keep], self._costs[:, keep])

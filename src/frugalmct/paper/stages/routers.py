@@ -32,6 +32,7 @@ from frugalmct.percall.spending import DualPriceCurve, Spending
 from frugalmct.plans import DELTA
 from frugalmct.seeds import small_seed
 from frugalmct.select import Problem, solve
+from frugalmct.select.problem import RELATIVE_SLACK
 from frugalmct.text import COUNTS
 
 # A threshold that no gain exceeds.
@@ -170,7 +171,7 @@ def oracle(field: Field, budgets: Sequence[float]) -> Iterator[Row]:
     """The best choice when every answer and its cost is known beforehand: out of reach, and a limit."""
     least = float(field.costs.min(axis=1).mean())
     for budget in budgets:
-        if budget < least:
+        if budget < least * (1 - RELATIVE_SLACK / 2):  # as `Problem` has it without a base
             yield {"budget": budget, "accuracy": np.nan, "status": TOO_LITTLE}
             continue
         found = solve(Problem(field.quality, field.test.costs, None, budget), "exact")
