@@ -102,7 +102,7 @@ class Strategy:
         name, several names (all are asked for every item), or `auto` to choose per budget; with per_call also
         `none`. Of plus and paper: delta, the share of add-on money kept back when the dual price is set, or
         `auto`; combiner, `learned` (where it is better on new items) or `weight_threshold`, the paper's
-        everywhere, which allows one step; steps, how many services plus may ask beside the base, 1 or 2.
+        everywhere, which allows one step; steps, how many services plus may ask beside the base, 1 to 3.
         settings: those of `Learning` by name, such as metric, labels_per_item, features or predictor; they
         change `learning` where both are given, and what is not given is as the market says
         (`market.settings`). Where no truth and no answer has two labels, labels_per_item is 1 unless it was
