@@ -129,6 +129,13 @@ def market_block(dataset):
     )
 
 
+def unpriced_budgets(dataset):
+    """Budgets that nothing can be compared with before the costs in the data are read; of others none, so
+    that other budgets do not make a market again."""
+    block = BLOCKS[dataset]
+    return [] if block["prices"] else block["budgets"]
+
+
 def lacking(predictor):
     """Why a predictor cannot be used; with conda Snakemake makes all that is needed."""
     return None if CONDA else missing(predictor, from_here(Path(AUTOML_PYTHON)))

@@ -9,6 +9,7 @@ import pandas as pd
 
 from frugalmct.errors import FrugalError, listed
 from frugalmct.paper.columns import USUAL_UNIT
+from frugalmct.paper.curves import DatasetResults
 from frugalmct.paper.exhibit import load_exhibit
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.beside import dropped_services
@@ -94,6 +95,14 @@ class Run:
     def unit(self, dataset: str) -> str:
         """What its costs and budgets are in."""
         return self.settings.get("datasets", {}).get(dataset, {}).get("unit") or USUAL_UNIT
+
+    def mean_costs(self, dataset: str) -> dict[str, float]:
+        """Service -> what a call of it costs on average, as measured; empty where no service has results."""
+        rows = self.tables.get("tradeoff", pd.DataFrame())
+        if not {"dataset", "repetition", "method", "accuracy", "cost"} <= set(rows):
+            return {}
+        singles = DatasetResults(rows, dataset).singles
+        return dict(zip(singles["service"], singles["cost"].astype(float), strict=True))
 
     def test_items(self, dataset: str) -> int | None:
         """How many items nothing is learnt from; None if that is not known."""
