@@ -1,7 +1,7 @@
 """What one run made, as the report reads it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.beside import dropped_services
 from frugalmct.paper.report.gaps import NOT_MADE, missing_because
 from frugalmct.splits import training_items
+
+NO_ROWS = "it has no rows in this run"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,7 @@ class Run:
                 missing[path.stem] = f"its file cannot be read ({str(error).rstrip('.')})"
                 continue
             if content.empty:
-                missing[path.stem] = "it has no rows in this run"
+                missing[path.stem] = NO_ROWS
             else:
                 found[path.stem] = content
         drawings = {figure_name(path): path for path in map(Path, figures) if path.suffix == ".svg"}
@@ -83,6 +85,38 @@ class Run:
     @property
     def own(self) -> list[str]:
         return [name for name in self.datasets if not printed_of(name)]
+
+    def only(self, datasets: Collection[str]) -> "Run":
+        """What was made of these alone; a picture that shows others as well is left out."""
+        tables = {
+            name: table[table["dataset"].astype(str).isin(datasets)]
+            for name, table in self.tables.items()
+            if "dataset" in table
+        }
+        alone = {name for name, table in tables.items() if len(table) == len(self.tables[name])}
+        figures = {
+            name: path
+            for name, path in self.figures.items()
+            if name in alone or name.partition("/")[2] in datasets
+        }
+        return replace(
+            self, tables={name: table for name, table in tables.items() if len(table)}, figures=figures
+        )
+
+    def without(self, datasets: Collection[str]) -> "Run":
+        """The rest; pictures of all datasets stay."""
+        tables = {
+            name: table[~table["dataset"].astype(str).isin(datasets)] if "dataset" in table else table
+            for name, table in self.tables.items()
+        }
+        absent = dict.fromkeys((name for name in tables if tables[name].empty), NO_ROWS)
+        figures = {
+            name: path
+            for name, path in self.figures.items()
+            if name.partition("/")[0] not in absent and name.partition("/")[2] not in datasets
+        }
+        kept = {name: table for name, table in tables.items() if name not in absent}
+        return replace(self, tables=kept, figures=figures, missing=self.missing | absent)
 
     def stamp(self, dataset: str = "") -> str:
         """What is said of the data under a figure, of one dataset or of all."""
