@@ -9,6 +9,7 @@ import re
 import runpy
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from helpers import ROOT
+from made_up_tables import made_up_tables
 
 from frugalmct.cli import COMMANDS, main
 from frugalmct.live import Budget, Call, PerCallRouter
 from frugalmct.market import Market
+from frugalmct.paper.tables import write_table
+from frugalmct.predict import PREDICTORS
+from frugalmct.select.methods import METHODS
+from frugalmct.sources import SOURCES
 from frugalmct.sources.jsonl import read_jsonl
 
 PAGES = [
@@ -88,6 +94,9 @@ def prepare(page: str) -> dict[str, Any]:
         some_tickets(120, "Google", "Microsoft").save("results/markets/mine.npz")
         names |= {"item": {"id": "a1"}, "ask": lambda service, item: [["refund", 0.9]]}
         names["accuracy"] = np.random.default_rng(0).random((200, 4)) * 0.2 + np.linspace(0.5, 0.8, 4)
+    if page == "docs/extend.md":
+        Path("results/tables").mkdir(parents=True)
+        write_table(made_up_tables(("PASCAL",))["tradeoff"], Path("results/tables/tradeoff.csv"))
     if page == "docs/plus.md":
         whole = some_tickets(200, "Keyword", "Tagger", "Expert")
         names |= {
@@ -121,6 +130,8 @@ def run_command(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return said.out
 
 
+# A block that begins with its name is a file.
+FILE = re.compile(r"# (\w+\.py)\n")
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 
 
@@ -149,10 +160,16 @@ WITH_SOMETHING_TO_RUN = [
 @pytest.mark.parametrize("page", WITH_SOMETHING_TO_RUN, ids=name_of)
 def test_the_page_runs_and_gives_what_it_shows(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for registry in (PREDICTORS, METHODS, SOURCES):  # what a page adds ends with it
+        monkeypatch.setattr(registry, "_targets", dict(registry._targets))
     names, printed, last = prepare(name_of(page)), None, ""
     compared = 0
     for block in blocks(page):
-        if block.language == "python":
+        if file := FILE.match(block.text) if block.language == "python" else None:
+            Path(file[1]).write_text(block.text, encoding="utf-8")
+            monkeypatch.delitem(sys.modules, Path(file[1]).stem, raising=False)
+        elif block.language == "python":
             exec(block.text, names)
             printed = capsys.readouterr().out
         elif mine := [command for command in commands(block) if runs(command)]:
