@@ -107,6 +107,7 @@ def link_packages(python: Path) -> None:
             link = Path(place.strip(), top)
             if link.is_dir():  # setuptools as this Python brings it, which may be too old to build with
                 shutil.rmtree(link)
+            link.unlink(missing_ok=True)
             link.symlink_to(Path(sysconfig.get_path("purelib"), top))
 
 
