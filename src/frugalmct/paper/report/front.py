@@ -76,7 +76,7 @@ def fronts(run: Run) -> Iterator[Html]:
                 *_paper([DatasetResults(rows, name) for name in run.papers]),
             ]
         else:
-            content = [*_own(run, DatasetResults(rows, dataset)), *_figure(run, f"tradeoff/{dataset}")]
+            content = list(_own(run, DatasetResults(rows, dataset)))
         yield section(identity, title, *content)
 
 
@@ -133,9 +133,10 @@ def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
     answer = next((found for arm in (PER_CALL, *ARMS) if (found := Answer.of(results, arm))), None)
     whose = f" The numbers are those of {name_of(answer.method)}." if answer else ""
     yield tag("p", _how_sure(run, results, tested) + whose, class_="note")
+    few = tested is not None and tested < FEWEST_TEST_ITEMS
     if answer is None:
         yield gap("The answer", "no single service or no FrugalMCT has results")
-    elif tested is not None and tested < FEWEST_TEST_ITEMS:
+    elif few:
         yield gap(
             "The headline",
             f"it would rest on {tested} test items, and below {FEWEST_TEST_ITEMS} chance decides; record "
@@ -143,6 +144,8 @@ def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
         )
     else:
         yield _cards(_own_cards(answer, run.settings.get("datasets", {}).get(results.dataset, {})))
+    yield from _figure(run, f"tradeoff/{results.dataset}")
+    if answer is not None and not few:
         yield from _budgets(run, results, answer)
 
 

@@ -200,10 +200,11 @@ def _part(part: Part) -> Html:
 
 def _exhibit(part: Part, exhibit: Exhibit) -> Html:
     title = part.heading(exhibit)
-    return section(part.link(exhibit), title, *_exhibit_parts(part.run, exhibit, title), level=3)
+    return section(part.link(exhibit), title, *_exhibit_parts(part, exhibit, title), level=3)
 
 
-def _exhibit_parts(run: Run, exhibit: Exhibit, title: str) -> Iterator[Html]:
+def _exhibit_parts(part: Part, exhibit: Exhibit, title: str) -> Iterator[Html]:
+    run = part.run
     lines = _reading(run, exhibit)
     if lines:
         yield tag("p", *(joined([line, Html("<br>")], " ") for line in lines), class_="reading")
@@ -213,7 +214,8 @@ def _exhibit_parts(run: Run, exhibit: Exhibit, title: str) -> Iterator[Html]:
     each = [name for name in run.figures if name.startswith(f"{exhibit.name}/")]
     for name in whole or each:
         yield _figure(run, title, name, lines)
-    if not whole and not each and (exhibit.plot or exhibit.plot_each):
+    # Beside the paper's datasets own ones are in pictures of all, which stand in the paper's part.
+    if not whole and not each and (exhibit.plot or exhibit.plot_each) and not part.prefix:
         yield gap("The figure", run.why_missing(exhibit.name))
     if whole and each and not _of_one_dataset(run, exhibit):
         pictures = [_figure(run, title, name, []) for name in each]

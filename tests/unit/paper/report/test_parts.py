@@ -39,9 +39,12 @@ def run_of(*datasets: str) -> Run:
     return Run({name: table for name, table in kept.items() if len(table)}, {}, SETTINGS, {})
 
 
+def written(run: Run, tmp_path) -> str:
+    return page(run, job_times(tmp_path), tmp_path)
+
+
 def sections(run: Run, tmp_path) -> list[str]:
-    written = page(run, job_times(tmp_path), tmp_path)
-    return re.findall(r'<section id="([^"]+)"', written)
+    return re.findall(r'<section id="([^"]+)"', written(run, tmp_path))
 
 
 def test_own_data_answer_their_owners_questions_in_order():
@@ -87,6 +90,12 @@ def test_in_a_mixed_run_own_parts_come_first_and_each_has_its_own_rows(tmp_path)
             for table in part.run.tables.values():
                 if "dataset" in table:
                     assert ((table["dataset"] == OWN) == mine).all()
+
+
+def test_own_parts_of_a_mixed_run_miss_no_picture_that_shows_all_datasets(tmp_path):
+    own, _, papers = written(run_of("COCO", OWN), tmp_path).partition('<section id="answer"')
+    assert "The figure is missing" not in own and "The figure is missing" in papers
+    assert "The figure is missing" in written(run_of(OWN), tmp_path)
 
 
 def test_a_papers_run_has_no_questions(tmp_path):
