@@ -182,7 +182,11 @@ def _budgets(run: Run, results: DatasetResults, answer: Answer) -> Iterator[Html
     for more in POINTS:
         costs = results.costs_at_best(answer.method, more=more / 100)
         if np.isfinite(costs).all():
-            against = f"{abs(more)} points {'more' if more > 0 else 'less'}" if more else f"as {answer.best}"
+            against = (
+                f"{counted(abs(more), 'point')} {'more' if more > 0 else 'less'}"
+                if more
+                else f"as {answer.best}"
+            )
             cost = interval(costs).within(0).columns("cost")
             rows.append({"accuracy": answer.best_accuracy + more / 100, "that is": against} | cost)
     if rows:

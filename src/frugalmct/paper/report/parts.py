@@ -37,8 +37,8 @@ class Part(NamedTuple):
     prefix: str = ""
 
     def link(self, exhibit: Exhibit) -> str:
-        """The identity of an exhibit in it."""
-        return f"{self.prefix}{exhibit.name}"
+        """The identity of an exhibit in it; those that only own data have are on the page once."""
+        return exhibit.name if exhibit.section == "own" else f"{self.prefix}{exhibit.name}"
 
     def heading(self, exhibit: Exhibit) -> str:
         return exhibit.title if self.run.papers or not self.run.datasets else exhibit.own_title

@@ -85,6 +85,7 @@ def test_in_a_mixed_run_own_parts_come_first_and_each_has_its_own_rows(tmp_path)
         found.index(name) for name in (f"answer-{OWN}", "question-worth", "answer", "summary", "part-paper")
     ]
     assert order == sorted(order)
+    assert "service_worth" in found and {"beyond", "own-beyond"} <= set(found)
     for parts, mine in ((own_parts, True), (paper_parts, False)):
         for part in parts(run, all_exhibits()):
             for table in part.run.tables.values():
