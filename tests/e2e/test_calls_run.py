@@ -50,6 +50,12 @@ def test_from_a_file_of_qualities_to_the_measures_of_the_field(calls):
     assert (last["accuracy"], last["cost"]) == (ours["accuracy"].iloc[0], ours["cost"].iloc[0])
 
 
+def test_budgets_are_compared_with_costs_once_these_are_read(calls):
+    config = CALLS.format(only="prompts", studies="").replace("[0.3, 1]", "[500]")
+    output = calls.run("results/markets/prompts.npz", config=config)
+    assert "Warning: prompts: The lowest budget, 500, is more than 10 times" in output
+
+
 def test_a_mixed_run_has_each_datasets_own_jobs(calls):
     planned = calls.planned(CALLS.format(only="PASCAL, prompts", studies="all"))
     assert "FrugalMCT per call on prompts, repetition 0" in planned

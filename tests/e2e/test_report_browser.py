@@ -75,16 +75,27 @@ addEventListener("message", ({ data }) => {
 </script></body>"""
 
 
-def write_everything(folder: Path) -> Path:
-    """A report of made-up tables, one of whose datasets has a name that would be a script."""
+# The made-up datasets on the page, each with its name there; which of them has figures; how many pictures
+# there are: one of the first screen, and where several datasets are shown one of all.
+KINDS = {
+    "paper": ({"COCO": "COCO", "PASCAL": "PASCAL"}, "COCO", 5),
+    "own": ({"COCO": "tickets"}, "tickets", 4),
+    "mixed": ({"COCO": "COCO", "PASCAL": EVIL}, "COCO", 4),
+}
+FIGURES = ("tradeoff", "per_label", "label_distribution")
+
+
+def write_everything(folder: Path, kind: str) -> Path:
+    """A report of made-up tables, with names that would be scripts: a label, a service, an own dataset."""
+    datasets, drawn, _ = KINDS[kind]
     tables = {
-        name: content.replace({"PASCAL": EVIL, "label 3": EVIL, "Microsoft": EVIL})
-        for name, content in made_up_tables(("COCO", "PASCAL")).items()
+        name: content.replace({"label 3": EVIL, "Microsoft": EVIL} | datasets)
+        for name, content in made_up_tables(tuple(datasets)).items()
     }
     for name, content in tables.items():
         write_table(content, folder / f"{name}.csv")
     (folder / "solver_agreement.csv").unlink()
-    stems = ("tradeoff", "tradeoff/COCO", "per_label/COCO", "label_distribution/COCO")
+    stems = ["tradeoff", *(f"{name}/{drawn}" for name in FIGURES)]
     figures = {stem: folder / "figures" / f"{stem}.svg" for stem in stems}
     for stem, file in figures.items():
         name = stem.partition("/")[0]
@@ -93,7 +104,7 @@ def write_everything(folder: Path) -> Path:
         folder / "report.html",
         [folder / f"{name}.csv" for name in tables],
         list(figures.values()),
-        {"seed": 1, "datasets": {EVIL: {}}, "a long word": "x" * 500},
+        {"seed": 1, "datasets": {name: {} for name in datasets.values()}, "a long word": "x" * 500},
         folder / "benchmarks",
         folder,
     )
@@ -124,14 +135,19 @@ def visit(folder: Path) -> dict[str, dict]:
     return json.loads(unescape(found[1]))
 
 
+@pytest.fixture(scope="module", params=list(KINDS))
+def kind(request) -> str:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory) -> dict[str, dict]:
+def seen(tmp_path_factory, kind) -> dict[str, dict]:
     if not BROWSER:
         pytest.skip(
             "no chromium on this machine: the report is not looked at in a browser (apt install chromium)"
         )
     folder = tmp_path_factory.mktemp("browser")
-    write_everything(folder)
+    write_everything(folder, kind)
     return visit(folder)
 
 
@@ -144,8 +160,8 @@ def view(request, seen) -> dict:
 pytestmark = pytest.mark.xdist_group("tiny run")
 
 
-def test_all_images_load(view):
-    assert len(view["images"]) == 5, "four figures, and the trade-off on the first screen"
+def test_all_images_load(view, kind):
+    assert len(view["images"]) == KINDS[kind][2]
     assert all(width for width, _ in view["images"])
     assert all(alt for _, alt in view["images"])
 

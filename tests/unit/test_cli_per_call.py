@@ -362,3 +362,16 @@ def test_mistakes_are_one_sentence(capsys, arguments, sentence):
     write("strange.json", [{"id": "a", "costs": 3}])
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "") and sentence in err and "Traceback" not in err
+
+
+def test_check_compares_budgets_with_the_mean_costs_in_the_data(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    market = prompts(60)
+    write("prompts.jsonl", lines_of(market))
+    most = np.sort(market.costs.mean(axis=0))[-2:].sum()
+    code, out, _ = run(capsys, "check", "prompts.jsonl", "--budget", f"{11 * most:.6f}")
+    assert code == 0 and "is more than 10 times what the two most expensive services" in out
+    assert f"cost together, {most:.6g}" in out
+    # Not in USD per 10,000 items: small costs are nothing to wonder at.
+    code, out, _ = run(capsys, "check", "prompts.jsonl", "--budget", f"{most / 2:.6f}")
+    assert code == 0 and "one call" not in out and "is more than" not in out

@@ -39,6 +39,13 @@ def market_block(dataset):
     )
 
 
+def unpriced_budgets(dataset):
+    """Budgets that nothing can be compared with before the costs in the data are read; of others none, so
+    that other budgets do not make a market again."""
+    block = BLOCKS[dataset]
+    return [] if block["prices"] else block["budgets"]
+
+
 # ---- data
 
 

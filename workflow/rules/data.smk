@@ -60,6 +60,7 @@ rule make_market:
     params:
         code=package_code("make_market"),
         block=lambda wildcards: market_block(wildcards.dataset),
+        budgets=lambda wildcards: unpriced_budgets(wildcards.dataset),
         compress=SETTINGS["compress_markets"],
     message:
         "Market of {wildcards.dataset}"

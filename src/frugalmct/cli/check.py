@@ -192,7 +192,11 @@ def _suspicions(
         yield from (f"Half of the items are tested on. {few}" for few in few_test_items(len(market) // 2))
     if isinstance(market, LabelMarket):
         yield from one_label(*market.true_label_counts(), arguments.labels_per_item)
-    yield from of_prices_and_budgets(prices, arguments.budget, arguments.unit)
+    unit = arguments.unit
+    if market.extras.costs is not None:
+        # They count, whatever else is given, and are in a unit of their own.
+        prices, unit = market.price_list, unit or market.settings.unit or "that of the data"
+    yield from of_prices_and_budgets(prices, arguments.budget, unit)
 
 
 def _warn_of_items(market: "LabelMarket") -> Iterator[str]:

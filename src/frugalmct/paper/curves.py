@@ -138,6 +138,10 @@ class DatasetResults:
             ]
         )
 
+    def by_repetition(self, values: NDArray[np.float64]) -> pd.Series:
+        """One value per repetition, named after it."""
+        return pd.Series(values, index=self.repetitions, dtype=float)
+
     def _best_in(self, repetition: int) -> float:
         """What the best service reached in it."""
         return np.nan if self.best is None else self.best.by_repetition.get(repetition, np.nan)

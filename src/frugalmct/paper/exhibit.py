@@ -123,6 +123,11 @@ class Exhibit:
         return self.module.TITLE
 
     @cached_property
+    def own_title(self) -> str:
+        """As owners of services read it, to whom the paper is nothing."""
+        return getattr(self.module, "OWN_TITLE", self.title)
+
+    @cached_property
     def section(self) -> str:
         """A key of SECTIONS."""
         return self.module.SECTION

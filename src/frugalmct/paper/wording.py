@@ -12,7 +12,8 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def points(share: float) -> str:
-    return f"{100 * share:+.1f} points"
+    # Not -0.0, which is neither less nor more.
+    return f"{round(100 * share, 1) + 0.0:+.1f} points"
 
 
 def money(cost: float) -> str:

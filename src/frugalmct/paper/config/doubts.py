@@ -13,5 +13,7 @@ def doubts(config: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{name}: {sentence}" for sentence in dataset_doubts(config["datasets"][name]))
 
 
-def dataset_doubts(block: Mapping[str, Any]) -> Iterator[str]:
-    return of_prices_and_budgets(block["prices"], block["budgets"], block["unit"])
+def dataset_doubts(block: Mapping[str, Any], mean_costs: Mapping[str, float] | None = None) -> Iterator[str]:
+    """mean_costs: what a call of each service costs on average, where the data say it and the block does not;
+    it is known only once they are read."""
+    return of_prices_and_budgets(block["prices"] or mean_costs or {}, block["budgets"], block["unit"])

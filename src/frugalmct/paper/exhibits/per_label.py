@@ -14,6 +14,7 @@ from frugalmct.paper.exhibit import Inputs
 from frugalmct.paper.looks import in_order, look_of, name_of
 from frugalmct.paper.names import FRUGALMCT, ONLINE, SINGLE
 from frugalmct.paper.plotting import new_figure, picture, short, title_of
+from frugalmct.suspicions import FEWEST_TEST_ITEMS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ CAPTION = """
 The paper's precision and recall per class, as one heatmap instead of six bar charts: one row per label,
 most frequent first, one column per method: each service alone, the majority vote, and FrugalMCT at the
 case study's budget. Empty where a label is never predicted (precision) or never true (recall) among the
-test items.
+test items. A label with a star is true of fewer than 50 test items, where chance decides.
 """
 DIFFERS = "One heatmap instead of six bar charts."
 
@@ -48,6 +49,13 @@ def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
 def reading(table: pd.DataFrame) -> list[str]:
     table = table[table["dataset"] == table["dataset"].iloc[0]]
+    whole, table = table, table[~is_rare(table)]
+    rare = whole["label"].nunique() - table["label"].nunique()
+    chance = (
+        f"{rare} of {whole['label'].nunique()} labels are true of fewer than {FEWEST_TEST_ITEMS} test items"
+    )
+    if table.empty:
+        return [f"{chance}: chance decides, and nothing is said of them."]
     recall = table.pivot_table(index="label", columns="method", values="recall", aggfunc="mean")
     ours = next((name for name in (FRUGALMCT, ONLINE) if name in recall), None)
     single = [name for name in recall if str(name).startswith(SINGLE)]
@@ -60,12 +68,25 @@ def reading(table: pd.DataFrame) -> list[str]:
         never = table[(table["method"] == ours) & (table["predicted"] == 0)]["label"]
         shown = f", such as {listed(never.astype(str).head(8))}" if len(never) else ""
         lines.append(f"Labels that it never predicts: {len(never)}{shown}.")
+    if rare:
+        lines.append(f"{chance}; they are marked with a star, and not counted here.")
     return lines
+
+
+def is_rare(rows: pd.DataFrame) -> pd.Series:
+    """Where a label's recall rests on so few items that chance decides."""
+    return rows["occurrences"] < FEWEST_TEST_ITEMS
+
+
+def marked(label: object, rare: bool) -> str:
+    return f"{label} *" if rare else str(label)
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """One row per label, most frequent first, with precision and recall of every method side by side."""
     methods = in_order(table["method"].astype(str))
+    stars = [marked(label, rare) for label, rare in zip(table["label"], is_rare(table), strict=True)]
+    table = table.assign(label=stars)
     keys = ["dataset", "label", "occurrences"]
     wide = table.pivot_table(index=keys, columns="method", values=["precision", "recall"], sort=False)
     order = [(measure, method) for measure in ("precision", "recall") for method in methods]
@@ -89,7 +110,9 @@ def plot_each(rows: pd.DataFrame) -> Figure:
     axes = figure.subplots(1, 2, sharey=True)
     for axis, measure in zip(axes, ("precision", "recall"), strict=True):
         image = _heatmap(axis, rows, measure, labels, methods)
-    axes[0].set_yticks(np.arange(len(labels)), [short(str(label)) for label in labels], fontsize=6.8)
+    rare = rows.groupby("label")["occurrences"].max() < FEWEST_TEST_ITEMS
+    names = [marked(short(str(label)), rare[label]) for label in labels]
+    axes[0].set_yticks(np.arange(len(labels)), names, fontsize=6.8)
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=40, pad=0.01)
     bar.set_label("%, and beige: never predicted", fontsize=8)
     known = rows["label"].nunique()

@@ -13,6 +13,7 @@ from frugalmct.paper.printed import best_service, printed_of, released_accuracy
 from frugalmct.paper.wording import percent, points, without_columns
 
 TITLE = "Services alone: paper, release and this run"
+OWN_TITLE = "Each service alone"
 SECTION = "data"
 NEEDS = ("tradeoff",)
 OF = (LABELS, CALLS)

@@ -9,18 +9,21 @@ import numpy as np
 import pandas as pd
 
 from frugalmct.errors import listed
+from frugalmct.paper.columns import ACCURACY, COST, in_units
 from frugalmct.paper.curves import DatasetResults
 from frugalmct.paper.intervals import Interval, interval
 from frugalmct.paper.looks import name_of
 from frugalmct.paper.names import ONLINE, PER_CALL, PLUS
 from frugalmct.paper.printed import printed_of
-from frugalmct.paper.report.html import Html, gap, image, section, tag
+from frugalmct.paper.report.html import Html, gap, image, plain_column, section, table, tag
 from frugalmct.paper.report.run import Run
 from frugalmct.paper.wording import counted, percent
 from frugalmct.suspicions import FEWEST_TEST_ITEMS
 
 NEEDED = {"dataset", "method", "budget", "repetition", "accuracy", "cost"}
 ARMS = (PLUS, ONLINE)
+POINTS = (-5, -2, 0, 1, 2, 3, 5)
+"""Of accuracy, less or more than the best service has."""
 # A number of items after "per", as in "USD per 10,000 items".
 ITEMS = re.compile(r"\bper ([1-9][0-9]{0,2}(?:,?[0-9]{3})*)\b")
 
@@ -73,7 +76,7 @@ def fronts(run: Run) -> Iterator[Html]:
                 *_paper([DatasetResults(rows, name) for name in run.papers]),
             ]
         else:
-            content = [*_own(run, DatasetResults(rows, dataset)), *_figure(run, f"tradeoff/{dataset}")]
+            content = list(_own(run, DatasetResults(rows, dataset)))
         yield section(identity, title, *content)
 
 
@@ -130,9 +133,10 @@ def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
     answer = next((found for arm in (PER_CALL, *ARMS) if (found := Answer.of(results, arm))), None)
     whose = f" The numbers are those of {name_of(answer.method)}." if answer else ""
     yield tag("p", _how_sure(run, results, tested) + whose, class_="note")
+    few = tested is not None and tested < FEWEST_TEST_ITEMS
     if answer is None:
         yield gap("The answer", "no single service or no FrugalMCT has results")
-    elif tested is not None and tested < FEWEST_TEST_ITEMS:
+    elif few:
         yield gap(
             "The headline",
             f"it would rest on {tested} test items, and below {FEWEST_TEST_ITEMS} chance decides; record "
@@ -140,6 +144,9 @@ def _own(run: Run, results: DatasetResults) -> Iterator[Html]:
         )
     else:
         yield _cards(_own_cards(answer, run.settings.get("datasets", {}).get(results.dataset, {})))
+    yield from _figure(run, f"tradeoff/{results.dataset}")
+    if answer is not None and not few:
+        yield from _budgets(run, results, answer)
 
 
 def _how_sure(run: Run, results: DatasetResults, tested: int | None) -> str:
@@ -155,15 +162,42 @@ def _own_cards(answer: Answer, block: Mapping[str, Any]) -> Iterator[Card]:
     best = f"{answer.best}'s accuracy of {percent(answer.best_accuracy)}"
     if np.isfinite(answer.saving.mean):
         saved = answer.cost.less_than(answer.best_cost)
+        monthly = _monthly(saved, block)
         yield Card(
             answer.saving, _percent, f"saved at {best}; {answer.best} alone costs {_plain(answer.best_cost)}"
         )
-        yield Card(saved, _plain, f"saved{_of_unit(block)}{_per_month(saved.mean, block)}")
+        yield Card(saved, _plain, f"saved{_of_unit(block)}")
+        if monthly is not None:
+            yield Card(monthly, _plain, f"saved a month, of {block['items_per_month']:,} items")
         yield Card(answer.cost, _plain, f"is the cost of {best}{_point_more(answer)}")
     else:
         yield Card(None, str, f"No budget that was tried reaches {best}")
     if np.isfinite(answer.gain.mean):
         yield Card(answer.gain, _signed, f"points of accuracy at {answer.best}'s cost")
+
+
+def _budgets(run: Run, results: DatasetResults, answer: Answer) -> Iterator[Html]:
+    """What accuracies around the best service's cost, of those that every repetition reaches."""
+    rows = []
+    for more in POINTS:
+        costs = results.costs_at_best(answer.method, more=more / 100)
+        if np.isfinite(costs).all():
+            against = (
+                f"{counted(abs(more), 'point')} {'more' if more > 0 else 'less'}"
+                if more
+                else f"as {answer.best}"
+            )
+            cost = interval(costs).within(0).columns("cost")
+            rows.append({"accuracy": answer.best_accuracy + more / 100, "that is": against} | cost)
+    if rows:
+        units = {run.unit(results.dataset)}
+        columns = {column.name: in_units(column, units) for column in (ACCURACY, COST)}
+        yield table(
+            pd.DataFrame(rows),
+            "What budget for which accuracy",
+            lambda name: columns.get(name) or plain_column(name),
+            fold=False,
+        )
 
 
 def _items(block: Mapping[str, Any]) -> int | None:
@@ -177,9 +211,10 @@ def _of_unit(block: Mapping[str, Any]) -> str:
     return f" per {counted(items, 'item')}" if items else f" per item, in {block['unit']}"
 
 
-def _per_month(saved: float, block: Mapping[str, Any]) -> str:
+def _monthly(saved: Interval, block: Mapping[str, Any]) -> Interval | None:
+    """The same of all items of a month; None where their number, or that of the unit, is not known."""
     volume, items = block.get("items_per_month"), _items(block)
-    return f", {_plain(saved * volume / items)} a month for {volume:,} items" if volume and items else ""
+    return Interval(*(bound * volume / items for bound in saved)) if volume and items else None
 
 
 def _point_more(answer: Answer) -> str:
@@ -193,27 +228,39 @@ def _point_more(answer: Answer) -> str:
 def _paper(results: Sequence[DatasetResults]) -> Iterator[Html]:
     """Both arms beside the paper."""
     for arm in reversed(ARMS):
-        answers = [found for own in results if (found := Answer.of(own, arm))]
-        if answers:
+        compared = [own for own in results if Answer.of(own, arm)]
+        if compared:
             yield tag("h3", name_of(arm))
-            yield _cards(_paper_cards(answers, [own.dataset for own in results if Answer.of(own, arm)]))
+            yield _cards(_paper_cards(compared, arm))
 
 
-def _paper_cards(answers: Sequence[Answer], datasets: Sequence[str]) -> Iterator[Card]:
-    savings = np.array([answer.saving.mean for answer in answers])
-    printed = [_printed_saving(dataset) for dataset in datasets]
+def _paper_cards(compared: Sequence[DatasetResults], arm: str) -> Iterator[Card]:
+    printed = [_printed_saving(own.dataset) for own in compared]
     beside = f" (paper: {_percent(float(np.mean(printed)))})" if np.isfinite(printed).all() else ""
-    if np.isfinite(savings).any():
-        mean = Interval(float(np.nanmean(savings)), np.nan, np.nan)
-        yield Card(mean, _percent, f"mean saving at the best service's accuracy{beside}")
+    saving = over_datasets([own.by_repetition(own.savings(arm)) for own in compared]).within(most=1)
+    if np.isfinite(saving.mean):
+        yield Card(saving, _percent, f"mean saving at the best service's accuracy{beside}")
+    answers = [answer for own in compared if (answer := Answer.of(own, arm))]
     cheaper = sum(answer.cost.mean < answer.best_cost for answer in answers)
     yield Card(
         f"{cheaper} of {len(answers)}",
         str,
         "datasets on which that accuracy costs less than the best service",
     )
-    gain = Interval(float(np.nanmean([answer.gain.mean for answer in answers])), np.nan, np.nan)
+    gain = over_datasets([own.by_repetition(own.gains_at_best_cost(arm)) for own in compared])
     yield Card(gain, _signed, "points of accuracy at the best service's cost, mean over datasets")
+
+
+def over_datasets(values: Sequence[pd.Series]) -> Interval:
+    """The mean over datasets, and its interval over repetitions: of the mean over datasets in each.
+
+    values: one series per dataset, by repetition. A dataset without a value in some repetition counts there
+    with its mean over the others: left out, it would move the mean by what sets it apart.
+    """
+    table = pd.concat(values, axis=1)
+    means = table.mean()
+    filled = table.fillna(means)
+    return interval(filled.mean(axis=1))
 
 
 def _printed_saving(dataset: str) -> float:

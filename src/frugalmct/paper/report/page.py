@@ -12,7 +12,7 @@ import yaml
 
 from frugalmct.files import write_text
 from frugalmct.paper.columns import in_units
-from frugalmct.paper.exhibit import SECTIONS, Exhibit
+from frugalmct.paper.exhibit import Exhibit
 from frugalmct.paper.exhibits.registry import all_exhibits
 from frugalmct.paper.jobs.times import job_times, rule_times
 from frugalmct.paper.plotting import write_figure
@@ -23,6 +23,7 @@ from frugalmct.paper.report.front import front_titles, fronts
 from frugalmct.paper.report.gaps import gap_lines
 from frugalmct.paper.report.html import Html, drawn, gap, image, joined, section, table, tag
 from frugalmct.paper.report.jobs_chart import plot_jobs
+from frugalmct.paper.report.parts import Part, is_about_paper, own_parts, paper_parts
 from frugalmct.paper.report.run import Run
 from frugalmct.paper.report.warnings import warnings_box
 
@@ -58,12 +59,11 @@ def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
         for exhibit in all_exhibits()
         if exhibit.name in run.asked or (about_paper and exhibit.section != "own")
     ]
-    parts = [
-        section(part_identity(part), title, *(_exhibit(run, exhibit) for exhibit in own))
-        for part, title, own in parts_of(run, exhibits)
-    ]
-    below = [] if about_paper else [section(*GAPS, *_gaps(run, exhibits))]
-    main = tag("main", summary(run, exhibits), *parts, *below, provenance_section(run, jobs, root), id="top")
+    own, papers = ([_part(part) for part in parts(run, exhibits)] for parts in (own_parts, paper_parts))
+    answers, several = list(fronts(run)), len(run.own)
+    middle = _summary(run, exhibits) if about_paper else section(*GAPS, *_gaps(run, exhibits))
+    content = [*answers[:several], *own, *answers[several:], middle, *papers]
+    main = tag("main", top(run), *content, provenance_section(run, jobs, root), id="top")
     head = joined(
         [
             Html('<meta charset="utf-8">'),
@@ -83,11 +83,6 @@ def page(run: Run, jobs: pd.DataFrame, root: Path) -> str:
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
 
 
-def is_about_paper(run: Run) -> bool:
-    """Whether the page has the paper's part; that of a run of own data alone has none."""
-    return bool(run.papers) or not run.datasets
-
-
 # In full: the workflow finds the data files that a module names.
 ASSETS = "paper/report"
 
@@ -96,49 +91,32 @@ def asset(name: str) -> str:
     return resources.files("frugalmct").joinpath(f"{ASSETS}/{name}").read_text(encoding="utf-8")
 
 
-def part_identity(part: str) -> str:
-    """Apart from the identities of exhibits: a section and an exhibit may have the same name."""
-    return f"part-{part}"
-
-
-def parts_of(run: Run, exhibits: Sequence[Exhibit]) -> Iterator[tuple[str, str, list[Exhibit]]]:
-    """The sections that have exhibits, each with its title; without the paper's datasets none is its own."""
-    titles = SECTIONS if run.papers else SECTIONS | {"paper": "Tables and figures", "beyond": "More of it"}
-    for part, title in titles.items():
-        if own := [exhibit for exhibit in exhibits if exhibit.section == part]:
-            yield part, title, own
-
-
 def contents(run: Run, exhibits: Sequence[Exhibit]) -> Html:
-    lines = [tag("li", tag("a", title, href=f"#{identity}")) for identity, title in front_titles(run)]
-    about_paper = is_about_paper(run)
-    if about_paper:
-        lines.append(tag("li", tag("a", "Summary", href="#summary")))
-    for part, title, own in parts_of(run, exhibits):
-        below = [tag("li", tag("a", exhibit.title, href=f"#{exhibit.name}")) for exhibit in own]
-        link = tag("a", title, href=f"#{part_identity(part)}")
-        lines.append(tag("li", link, tag("ul", *below)))
-    if not about_paper:
-        lines.append(tag("li", tag("a", GAPS[1], href=f"#{GAPS[0]}")))
-    lines.append(tag("li", tag("a", "Provenance", href="#provenance")))
+    answers, several = [_link(*titled) for titled in front_titles(run)], len(run.own)
+    own, papers = ([_links(part) for part in parts(run, exhibits)] for parts in (own_parts, paper_parts))
+    middle = _link("summary", "Summary") if is_about_paper(run) else _link(*GAPS)
+    lines = [
+        *answers[:several], *own, *answers[several:], middle, *papers, _link("provenance", "Provenance"),
+    ]  # fmt: skip
     return tag(
         "nav", tag("details", tag("summary", "Contents"), tag("ul", *lines), open=""), aria_label="Contents"
     )
 
 
+def _link(identity: str, title: str) -> Html:
+    return tag("li", tag("a", title, href=f"#{identity}"))
+
+
+def _links(part: Part) -> Html:
+    below = [_link(part.link(exhibit), part.heading(exhibit)) for exhibit in part.exhibits]
+    return tag("li", tag("a", part.title, href=f"#{part.identity}"), *([tag("ul", *below)] if below else []))
+
+
 # ---- summary
 
 
-def summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
-    return tag(
-        "header",
-        tag("h1", TITLE),
-        _banner(run),
-        tag("p", _what_was_run(run)),
-        warnings_box(run),
-        *fronts(run),
-        *([_summary(run, exhibits)] if is_about_paper(run) else []),
-    )
+def top(run: Run) -> Html:
+    return tag("header", tag("h1", TITLE), _banner(run), tag("p", _what_was_run(run)), warnings_box(run))
 
 
 def _summary(run: Run, exhibits: Sequence[Exhibit]) -> Html:
@@ -215,11 +193,18 @@ def _gaps(run: Run, exhibits: Sequence[Exhibit]) -> Iterator[Html]:
 # ---- exhibits
 
 
-def _exhibit(run: Run, exhibit: Exhibit) -> Html:
-    return section(exhibit.name, exhibit.title, *_exhibit_parts(run, exhibit), level=3)
+def _part(part: Part) -> Html:
+    exhibits = [_exhibit(part, exhibit) for exhibit in part.exhibits]
+    return section(part.identity, part.title, *part.lead, *exhibits)
 
 
-def _exhibit_parts(run: Run, exhibit: Exhibit) -> Iterator[Html]:
+def _exhibit(part: Part, exhibit: Exhibit) -> Html:
+    title = part.heading(exhibit)
+    return section(part.link(exhibit), title, *_exhibit_parts(part, exhibit, title), level=3)
+
+
+def _exhibit_parts(part: Part, exhibit: Exhibit, title: str) -> Iterator[Html]:
+    run = part.run
     lines = _reading(run, exhibit)
     if lines:
         yield tag("p", *(joined([line, Html("<br>")], " ") for line in lines), class_="reading")
@@ -228,13 +213,14 @@ def _exhibit_parts(run: Run, exhibit: Exhibit) -> Iterator[Html]:
     whole = [name for name in run.figures if name == exhibit.name]
     each = [name for name in run.figures if name.startswith(f"{exhibit.name}/")]
     for name in whole or each:
-        yield _figure(run, exhibit, name, lines)
-    if not whole and not each and (exhibit.plot or exhibit.plot_each):
+        yield _figure(run, title, name, lines)
+    # Beside the paper's datasets own ones are in pictures of all, which stand in the paper's part.
+    if not whole and not each and (exhibit.plot or exhibit.plot_each) and not part.prefix:
         yield gap("The figure", run.why_missing(exhibit.name))
     if whole and each and not _of_one_dataset(run, exhibit):
-        pictures = [_figure(run, exhibit, name, []) for name in each]
+        pictures = [_figure(run, title, name, []) for name in each]
         yield tag("details", tag("summary", f"One figure per dataset ({len(each)})"), *pictures)
-    yield _table(run, exhibit)
+    yield _table(run, exhibit, title)
 
 
 def _of_one_dataset(run: Run, exhibit: Exhibit) -> bool:
@@ -253,14 +239,14 @@ def _reading(run: Run, exhibit: Exhibit) -> list[str]:
         return [f"No reading: the table is not as expected ({type(error).__name__}: {error})."]
 
 
-def _figure(run: Run, exhibit: Exhibit, name: str, lines: list[str]) -> Html:
+def _figure(run: Run, title: str, name: str, lines: list[str]) -> Html:
     whose = name.partition("/")[2]
     ending = f" ({whose})" if whose else ""
-    alt = " ".join([f"Figure: {exhibit.title}{ending}.", *lines])
-    return image(run.figures[name], alt, f"{exhibit.title}{ending}.{run.stamp(whose)}")
+    alt = " ".join([f"Figure: {title}{ending}.", *lines])
+    return image(run.figures[name], alt, f"{title}{ending}.{run.stamp(whose)}")
 
 
-def _table(run: Run, exhibit: Exhibit) -> Html:
+def _table(run: Run, exhibit: Exhibit, title: str) -> Html:
     content = run.tables.get(exhibit.name)
     if content is None:
         return gap("The table", run.why_missing(exhibit.name))
@@ -268,9 +254,9 @@ def _table(run: Run, exhibit: Exhibit) -> Html:
     with suppress(KeyError, IndexError, ValueError, TypeError):
         content = exhibit.shown(content)
     if exhibit.name == CLAIMS and set(content) >= NEEDED:
-        return claims_table(content, exhibit.title)
+        return claims_table(content, title)
     units = {run.unit(dataset) for dataset in content["dataset"]} if "dataset" in content else set()
-    return table(content, exhibit.title, lambda name: in_units(exhibit.column(name), units))
+    return table(content, title, lambda name: in_units(exhibit.column(name), units))
 
 
 # ---- provenance

@@ -1,7 +1,7 @@
 """What one run made, as the report reads it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,14 @@ import pandas as pd
 
 from frugalmct.errors import FrugalError, listed
 from frugalmct.paper.columns import USUAL_UNIT
+from frugalmct.paper.curves import DatasetResults
 from frugalmct.paper.exhibit import load_exhibit
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.beside import dropped_services
 from frugalmct.paper.report.gaps import NOT_MADE, missing_because
 from frugalmct.splits import training_items
+
+NO_ROWS = "it has no rows in this run"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ class Run:
                 missing[path.stem] = f"its file cannot be read ({str(error).rstrip('.')})"
                 continue
             if content.empty:
-                missing[path.stem] = "it has no rows in this run"
+                missing[path.stem] = NO_ROWS
             else:
                 found[path.stem] = content
         drawings = {figure_name(path): path for path in map(Path, figures) if path.suffix == ".svg"}
@@ -83,6 +86,38 @@ class Run:
     def own(self) -> list[str]:
         return [name for name in self.datasets if not printed_of(name)]
 
+    def only(self, datasets: Collection[str]) -> "Run":
+        """What was made of these alone; a picture that shows others as well is left out."""
+        tables = {
+            name: table[table["dataset"].astype(str).isin(datasets)]
+            for name, table in self.tables.items()
+            if "dataset" in table
+        }
+        alone = {name for name, table in tables.items() if len(table) == len(self.tables[name])}
+        figures = {
+            name: path
+            for name, path in self.figures.items()
+            if name in alone or name.partition("/")[2] in datasets
+        }
+        return replace(
+            self, tables={name: table for name, table in tables.items() if len(table)}, figures=figures
+        )
+
+    def without(self, datasets: Collection[str]) -> "Run":
+        """The rest; pictures of all datasets stay."""
+        tables = {
+            name: table[~table["dataset"].astype(str).isin(datasets)] if "dataset" in table else table
+            for name, table in self.tables.items()
+        }
+        absent = dict.fromkeys((name for name in tables if tables[name].empty), NO_ROWS)
+        figures = {
+            name: path
+            for name, path in self.figures.items()
+            if name.partition("/")[0] not in absent and name.partition("/")[2] not in datasets
+        }
+        kept = {name: table for name, table in tables.items() if name not in absent}
+        return replace(self, tables=kept, figures=figures, missing=self.missing | absent)
+
     def stamp(self, dataset: str = "") -> str:
         """What is said of the data under a figure, of one dataset or of all."""
         shown = [dataset] if dataset in self.datasets else self.datasets
@@ -94,6 +129,14 @@ class Run:
     def unit(self, dataset: str) -> str:
         """What its costs and budgets are in."""
         return self.settings.get("datasets", {}).get(dataset, {}).get("unit") or USUAL_UNIT
+
+    def mean_costs(self, dataset: str) -> dict[str, float]:
+        """Service -> what a call of it costs on average, as measured; empty where no service has results."""
+        rows = self.tables.get("tradeoff", pd.DataFrame())
+        if not {"dataset", "repetition", "method", "accuracy", "cost"} <= set(rows):
+            return {}
+        singles = DatasetResults(rows, dataset).singles
+        return dict(zip(singles["service"], singles["cost"].astype(float), strict=True))
 
     def test_items(self, dataset: str) -> int | None:
         """How many items nothing is learnt from; None if that is not known."""

@@ -26,7 +26,7 @@ def warning_lines(run: Run) -> Iterator[str]:
 def _of(run: Run, dataset: str) -> Iterator[str]:
     block = run.settings.get("datasets", {}).get(dataset, {})
     if {"prices", "budgets", "unit"} <= set(block):
-        yield from dataset_doubts(block)
+        yield from dataset_doubts(block, run.mean_costs(dataset))
     tested = run.test_items(dataset)
     if tested is not None:
         yield from few_test_items(tested)

@@ -13,6 +13,7 @@ from frugalmct.paper.jobs import own_report
 from frugalmct.paper.jobs.own_report import dataset_name, make_report, own_config, workflow_file
 
 TICKETS = ROOT / "examples" / "own-data" / "tickets.jsonl"
+PROMPTS = ROOT / "examples" / "llm-routing" / "prompts.jsonl"
 PRICES = {"Keyword": 0.1, "Tagger": 4.0, "Expert": 20.0}
 
 
@@ -74,12 +75,21 @@ def test_without_the_project_there_is_no_workflow(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_from_a_file_to_the_report(tmp_path):
-    prices = [f"{name}={price}" for name, price in PRICES.items()]
-    command = [sys.executable, "-m", "frugalmct.cli", "report", str(TICKETS), "--json", "--prices", *prices]
+@pytest.mark.parametrize(
+    ("file", "options"),
+    [
+        (TICKETS, ["--prices", *(f"{name}={price}" for name, price in PRICES.items())]),
+        (PROMPTS, ["--unit", "USD per 1,000 prompts"]),
+    ],
+    ids=["tickets", "prompts"],
+)
+def test_from_a_file_to_the_report(tmp_path, file, options):
+    command = [sys.executable, "-m", "frugalmct.cli", "report", str(file), "--json"]
+    command += ["--items-per-month", "50000", *options]
     done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert done.returncode == 0
     made = json.loads(done.stdout.splitlines()[-1])
     page = (tmp_path / made["report"]).read_text(encoding="utf-8")
-    assert 'id="answer-tickets"' in page and "What the paper claims" not in page
-    assert yaml.safe_load((tmp_path / made["config"]).read_text(encoding="utf-8"))["datasets"]["tickets"]
+    assert f'id="answer-{file.stem}"' in page and "What the paper claims" not in page
+    assert "saved a month, of 50,000 items" in page and 'id="question-worth"' in page
+    assert yaml.safe_load((tmp_path / made["config"]).read_text(encoding="utf-8"))["datasets"][file.stem]

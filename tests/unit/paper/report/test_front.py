@@ -1,10 +1,12 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from frugalmct.paper.curves import DatasetResults
 from frugalmct.paper.names import ONLINE, PER_CALL, PLUS, single
-from frugalmct.paper.report.front import Answer, front_titles, fronts
+from frugalmct.paper.report.front import Answer, front_titles, fronts, over_datasets
 from frugalmct.paper.report.run import Run
 
 BEST = {0: 0.80, 1: 0.82}
@@ -58,7 +60,7 @@ def test_own_data_speak_of_money_in_their_unit():
     assert "Costs are in EUR per 10,000 letters. The numbers are those of FrugalMCT." in page
     assert "on 500 items that nothing was learnt from, in 2 random splits" in page
     assert "<b>72 %</b>" in page and "saved at Best&#x27;s accuracy of 81.0 %; Best alone costs 20" in page
-    assert "<b>14.5</b>" in page and "saved per 10,000 items, 58 a month for 40,000 items" in page
+    assert "<b>14.5</b>" in page and "saved per 10,000 items</span>" in page
     assert "<b>+9.0</b>" in page and "a point more costs 6" in page
 
 
@@ -97,12 +99,52 @@ def test_both_arms_stand_beside_the_paper():
 @pytest.mark.parametrize(
     ("unit", "words"),
     [
-        ("USD per 1,000 prompts", "saved per 1,000 items, 580 a month for 40,000 items"),
-        ("EUR per 1 call", "saved per 1 item, 580,000 a month for 40,000 items"),
-        ("the unit of the recorded costs", "saved per item, in the unit of the recorded costs"),
+        ("USD per 1,000 prompts", ["saved per 1,000 items", "<b>580</b>"]),
+        ("EUR per 1 call", ["saved per 1 item", "<b>580,000</b>"]),
+        ("the unit of the recorded costs", ["saved per item, in the unit of the recorded costs"]),
     ],
 )
 def test_calls_with_costs_of_their_own_have_the_same_answer_in_their_unit(unit, words):
     page = "".join(fronts(run_of(rows(arms={PER_CALL: 0.0}), unit=unit, items_per_month=40_000)))
     assert "<b>72 %</b>" in page and f"Costs are in {unit}." in page
-    assert f"{words}</span>" in page
+    assert f"{words[0]}</span>" in page and all(word in page for word in words)
+    assert ("saved a month, of 40,000 items" in page) == (len(words) > 1)
+
+
+def test_a_months_saving_has_the_interval_of_what_is_saved():
+    saved = Answer.of(DatasetResults(rows(), "mine"), ONLINE).cost.less_than(20.0)
+    page = "".join(fronts(run_of(rows(), items_per_month=40_000)))
+    # Of 10,000 items four times as much; costs of 5 and 6 have an interval wider than all there is to save.
+    low, high = (4 * bound for bound in (saved.low, saved.high))
+    assert f"<b>58</b><i>{low:.3g} to {high:.3g}</i><span>saved a month, of 40,000 items" in page
+
+
+def test_budgets_of_accuracies_around_the_best_services():
+    page = "".join(fronts(run_of(rows())))
+    (found,) = re.findall(r"What budget for which accuracy.*?</table>", page, re.DOTALL)
+    cells = re.findall(r"<tr>.*?</tr>", found, re.DOTALL)
+    assert all(words in found for words in ("5 points less", "as Best", "1 point more", "5 points more"))
+    # 82 and 84 % cost 6 and 7.
+    assert any("2 points more" in row and ">6.5" in row for row in cells)
+    # 87 % is out of reach of one repetition.
+    lower = rows()
+    lower.loc[lower["method"] == ONLINE, "accuracy"] -= 0.05
+    assert "5 points more" not in "".join(fronts(run_of(lower)))
+
+
+def test_means_over_datasets_have_the_interval_of_repetitions():
+    a = pd.Series([0.1, 0.3, 0.2], index=[0, 1, 2])
+    b = pd.Series([0.5, 0.5, 0.8], index=[0, 1, 2])
+    means = np.array([0.3, 0.4, 0.5])
+    half = 4.302653 * means.std(ddof=1) / np.sqrt(3)
+    assert over_datasets([a, b]) == pytest.approx((0.4, 0.4 - half, 0.4 + half))
+    # Out of reach once: the mean of all does not jump by what sets the dataset apart.
+    assert over_datasets([a, b.where(b.index < 2)]).mean == pytest.approx((a.mean() + 0.5) / 2)
+    assert over_datasets([a, b * np.nan]).mean == pytest.approx(a.mean())
+
+
+def test_the_papers_cards_have_intervals():
+    both = pd.concat([rows("COCO"), rows("PASCAL")])
+    page = "".join(fronts(run_of(both)))
+    assert re.search(r"<b>72 %</b><i>[^<]+ to [^<]+</i><span>mean saving at the best", page)
+    assert re.search(r"<b>\+9.0</b><i>[^<]+ to [^<]+</i>", page)

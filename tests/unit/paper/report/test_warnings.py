@@ -36,3 +36,16 @@ def test_each_suspicion_is_a_line_in_the_box():
     assert lines(prices={"Fast": 0.0006, "Deep": 0.0015}, budgets=[0.001], unit="USD a call") == []
     box = warnings_box(run_of(100, 100))
     assert box.count("<li>mine: ") == 2 and "Warnings" in box
+
+
+def test_budgets_are_compared_with_mean_costs_where_only_the_data_say_them():
+    singles = pd.DataFrame(
+        {"dataset": "mine", "method": ["single:small", "single:large"] * 2, "repetition": [0, 0, 1, 1],
+         "budget": 1.0, "accuracy": 0.5, "cost": [0.2, 1.5, 0.2, 1.7]}
+    )  # fmt: skip
+    run = run_of(prices={}, budgets=[500.0], unit="the unit of the recorded costs")
+    run.tables["tradeoff"] = singles
+    (line,) = warning_lines(run)
+    assert "500, is more than 10 times" in line and "1.8;" in line
+    run.settings["datasets"]["mine"]["budgets"] = [1.0]
+    assert list(warning_lines(run)) == []
