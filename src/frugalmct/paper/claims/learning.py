@@ -26,18 +26,18 @@ NEAR_RMSE, NEAR_PCC = 0.03, 0.10
 
 
 def _quality(results: Results) -> pd.DataFrame:
-    """Learnt and dummy predictor side by side: one row per dataset and repetition."""
-    table = results.table("predictor_quality")
-    learnt = table[table["predictor"] != DUMMY].set_index(["dataset", "repetition"])
-    dummy = table[table["predictor"] == DUMMY].set_index(["dataset", "repetition"])
+    """Learnt and dummy predictor side by side: one row per dataset and repetition, the mean over bases."""
+    keys = ["dataset", "repetition", "base"]
+    table = results.table("predictor_quality").set_index(keys)
+    is_dummy = table["predictor"] == DUMMY
     named = {"rmse": "rmse_dummy", "pcc": "pcc_dummy"}
-    both = learnt.join(dummy[list(named)].rename(columns=named), how="inner")
+    both = table[~is_dummy].join(table.loc[is_dummy, list(named)].rename(columns=named), how="inner")
     if both.empty:
         raise Untestable("the predictor or the dummy has no result in this run")
-    return both
+    return both.groupby(level=keys[:2], sort=False).mean(numeric_only=True)
 
 
-def _gains(results: Results, better: str, worse: str) -> dict[str, Interval]:
+def gains(results: Results, better: str, worse: str) -> dict[str, Interval]:
     """Dataset -> the difference of two columns, paired by repetition."""
     rows = _quality(results).groupby(level="dataset", sort=False)
     return {str(name): results.difference(own[better] - own[worse]) for name, own in rows}
@@ -51,11 +51,11 @@ def _gains(results: Results, better: str, worse: str) -> dict[str, Interval]:
     fitted="the predictor's RMSE and correlation",
 )
 def better_than_dummy(results: Results) -> Finding:
-    fewer, more = _gains(results, "rmse_dummy", "rmse"), _gains(results, "pcc", "pcc_dummy")
-    sides = [enough_above(gains, 0.0, len(gains)) for gains in (fewer, more)]
+    fewer, more = gains(results, "rmse_dummy", "rmse"), gains(results, "pcc", "pcc_dummy")
+    sides = [enough_above(side, 0.0, len(side)) for side in (fewer, more)]
     holds = None if None in sides and False not in sides else all(sides)
     clear = sum(above(fewer[name], 0.0) and above(more[name], 0.0) for name in fewer)
-    rmse, pcc = (np.mean([found.mean for found in gains.values()]) for gains in (fewer, more))
+    rmse, pcc = (np.mean([found.mean for found in side.values()]) for side in (fewer, more))
     words = (
         f"{clear} of {counted(len(fewer), 'dataset')}; on average RMSE {rmse:.3f} smaller, correlation "
         f"{pcc:.2f} higher"

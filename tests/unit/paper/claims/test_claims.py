@@ -174,6 +174,26 @@ def test_differences_are_paired_by_repetition_and_corrected():
     assert len(lead.at) == 7
 
 
+def test_bases_are_matched_with_their_own_dummy_and_count_once_a_repetition():
+    """A row per base, too: twice as many rows are no further repetitions, and each base has its own dummy."""
+    smaller = {("SSD", 0): 0.05, ("SSD", 1): 0.07, ("Microsoft", 0): 0.11, ("Microsoft", 1): 0.15}
+    rows = [
+        ("COCO", predictor, base, repetition, 0.2 + (better if predictor == "mean" else 0.0), 0.5)
+        for (base, repetition), better in smaller.items()
+        for predictor in ("random_forest", "mean")
+    ]
+    # A base that was chosen in one repetition alone.
+    rows += [
+        ("COCO", name, "Google", 1, rmse, 0.5) for name, rmse in (("random_forest", 0.2), ("mean", 0.34))
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "predictor", "base", "repetition", "rmse", "pcc"])
+    found = learning.gains(results_of({"predictor_quality": table}), "rmse_dummy", "rmse")["COCO"]
+    by_hand = [(0.05 + 0.11) / 2, (0.07 + 0.15 + 0.14) / 3]
+    assert found.mean == pytest.approx(np.mean(by_hand))
+    # One degree of freedom; half of the items are tested on: 1/2 + 1.
+    assert found.half == pytest.approx(12.70620474 * np.std(by_hand, ddof=1) * np.sqrt(3 / 2))
+
+
 # ---- every claim on numbers that turn its verdict
 
 
