@@ -136,6 +136,7 @@ def _services(wide: pd.DataFrame) -> list[str]:
     "FrugalMCT improves precision and recall for almost every label compared to any single service",
     "appendix C, case study; figures 7 and 8",
     "for 90 % of the labels, against every service, both are at least as high",
+    one_split=True,
 )
 def precision_and_recall(results: Results) -> Finding:
     better = {}
@@ -159,6 +160,7 @@ def precision_and_recall(results: Results) -> Finding:
     "No service is universally better than the others for each label",
     "appendix C, case study",
     "for every service some label has a higher F1 with another",
+    one_split=True,
 )
 def none_universal(results: Results) -> Finding:
     precision, recall = (_by_label(results, measure) for measure in ("precision", "recall"))
@@ -176,6 +178,7 @@ def none_universal(results: Results) -> Finding:
     "appendix C, case study; figures 7 and 8",
     "each is as said on the released answers to COCO",
     of_data=True,
+    one_split=True,
 )
 def single_labels(results: Results) -> Finding:
     table = results.table("per_label")
@@ -199,6 +202,7 @@ def single_labels(results: Results) -> Finding:
     "and improves the answer",
     "section 1; figure 1c and d",
     "the run has an example of each, and the add-on's is more accurate than the base alone",
+    one_split=True,
 )
 def examples(results: Results) -> Finding:
     table = results.table("worked_examples")

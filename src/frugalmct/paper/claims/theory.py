@@ -35,6 +35,7 @@ def within_budget(results: Results) -> Finding:
     "section 4.3, theorem 4.2; appendix B",
     "the relaxation's strategy, rounded as in the proof, is at most 1/N below the proven optimum, and within "
     "the budget",
+    one_split=True,
 )
 def theorem_1(results: Results) -> Finding:
     table = results.table("solver_runtime").dropna(subset=["accuracy"])
@@ -58,6 +59,7 @@ def theorem_1(results: Results) -> Finding:
     "items) against offline, and keeps to the budget",
     "section 4.3, theorem 4.3; appendix B",
     "in 95 % of draws the regret is within the bound with a constant of 1, for every number of items",
+    one_split=True,
 )
 def theorem_2(results: Results) -> Finding:
     rows = results.table("robustness")
@@ -83,6 +85,7 @@ def theorem_2(results: Results) -> Finding:
     "A small δ, at most 0.01, is enough in practice",
     "section 4.3; appendix A",
     "at δ = 0.01 the true accuracy is within 0.2 points of the best δ tried",
+    one_split=True,
 )
 def small_delta(results: Results) -> Finding:
     rows = results.table("robustness")

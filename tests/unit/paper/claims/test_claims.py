@@ -16,6 +16,7 @@ from frugalmct.paper.claims.results import (
     Results,
     Untestable,
     above,
+    below,
     distance,
     enough_above,
     in_percent,
@@ -138,9 +139,12 @@ def test_a_check_that_cannot_be_made_says_why():
 # ---- words and comparisons, by hand
 
 
-def test_above_goes_by_the_interval_and_with_one_repetition_by_the_mean():
+def test_above_goes_by_the_interval_and_one_repetition_has_none():
     sure, unsure, once = Interval(0.5, 0.4, 0.6), Interval(0.5, 0.2, 0.8), Interval(0.5, np.nan, np.nan)
-    assert above(sure, 0.3) and not above(unsure, 0.3) and above(once, 0.3) and not above(once, 0.5)
+    assert above(sure, 0.3) and not above(unsure, 0.3) and not above(once, 0.3) and not above(once, 0.6)
+    assert below(sure, 0.7) and not below(unsure, 0.7) and not below(once, 0.7)
+    assert enough_above({"a": once}, 0.3, 1) is enough_above({"a": once}, 0.6, 1) is None
+    assert enough_above({"a": once, "b": sure}, 0.3, 3) is False, "there are not so many"
     two = {"a": sure, "b": unsure}
     assert enough_above(two, 0.3, 1) is True
     assert enough_above(two, 0.3, 2) is None, "by its mean it may be"
@@ -240,6 +244,11 @@ def sizes(tables: Tables) -> None:
     rows.loc[rows["train_items"] == 1000, ["train_items", "accuracy"]] = [4000, 0.596]
 
 
+def flaml_alone(tables: Tables) -> None:
+    rows = tables["predictors"]
+    rows.loc[rows["predictor"] == "extra_trees", ["predictor", "gain"]] = ["flaml", -0.03]
+
+
 def nothing(tables: Tables) -> None:
     """As they are made up."""
 
@@ -333,7 +342,9 @@ TURNS = [
     (speed.few_minutes, nothing, HOLDS),
     (speed.few_minutes, set_rows("runtime", method("frugalmct"), training_seconds=301), FAILS),
     (ensembles.case_shares, nothing, HOLDS),
-    (ensembles.case_shares, set_rows("case_study", lambda r: r["name"] == "Google", share=0.06), DIFFERS),
+    (ensembles.case_shares, set_rows("case_study", lambda r: r["name"] == "Google", share=0.1041), DIFFERS),
+    # SSD and Everypixel together have most, but another service is called more often than Everypixel.
+    (ensembles.case_shares, set_rows("case_study", lambda r: r["name"] == "Microsoft", share=0.41), DIFFERS),
     (ensembles.best_dual_price, nothing, HOLDS),
     (
         ensembles.best_dual_price,
@@ -386,6 +397,7 @@ TURNS = [
         set_rows("predictors", lambda r: r["predictor"] == "auto_sklearn", gain=-0.03),
         FAILS,
     ),
+    (learning.automl_similar, flaml_alone, CANNOT),
     (learning.few_thousand, nothing, CANNOT),
     (learning.few_thousand, sizes, HOLDS),
     (
@@ -473,6 +485,46 @@ def test_examples_and_labels_of_the_release():
     assert verdict(data.single_labels, tables, "release") == HOLDS
     tables["per_label"].loc[tables["per_label"]["label"] == "zebra", "recall"] = 0.5
     assert verdict(data.single_labels, tables, "release") in (DIFFERS, FAILS)
+
+
+def test_one_repetition_gives_no_verdict_where_an_interval_is_asked_for():
+    tables = nine()
+    tables["tradeoff"] = tables["tradeoff"].query("repetition == 0")
+    asked = (accuracy.up_to_8, accuracy.beats_frugalml, accuracy.above_any_service, savings.cheaper)
+    for of in (*asked, savings.over_90, ensembles.above_votes):
+        row = of.row(results_of(tables))
+        assert row["verdict"] == CANNOT and "too few repetitions to tell" in row["note"], row
+        assert row["measured"], "its numbers are still shown"
+
+
+def test_training_sizes_that_may_lose_more_than_a_point_do_not_tell_and_those_left_out_are_named():
+    tables = nine()
+    sizes(tables)
+    rows = tables["training_size"]
+    rows.loc[(rows["dataset"] == "MIR") & (rows["train_items"] == 20_000), "train_items"] = 3999
+    one = (rows["dataset"] == "GMB") & (rows["train_items"] == 4000)
+    rows.loc[one, "accuracy"] = rows.loc[one, "repetition"].map({0: 0.6, 1: 0.585, 2: 0.59})
+    row = learning.few_thousand.row(results_of(tables))
+    assert row["verdict"] == CANNOT and "GMB -0.8 points (-4.6 to +3.0)" in row["measured"]
+    assert row["note"].startswith("MIR left out: not learnt from both fewer and more than 4,000 items")
+    assert "1,000 items at most" in row["note"]
+
+
+def test_verdicts_on_one_split_say_so():
+    for of in (ensembles.case_shares, speed.few_minutes, theory.theorem_1, data.precision_and_recall):
+        assert "One split, so that there is no interval." in of.row(results_of(nine()))["note"]
+    assert "One split" not in accuracy.beats_frugalml.row(results_of(nine()))["note"]
+
+
+def test_time_that_grows_faster_than_services_is_found(monkeypatch):
+    seconds = {4: 4e-8, 8: 8e-8, 16: 2e-7, 32: 4.16e-7, 64: 7e-7}
+    monkeypatch.setattr(speed, "item_seconds", seconds.__getitem__)
+    row = speed.constant_time.row(results_of(nine()))
+    assert row["verdict"] == HOLDS and "0.7 with 64 services, 1.3 times as much" in row["measured"]
+    seconds[64] = 64 * 3.01e-8
+    assert verdict(speed.constant_time, nine()) == FAILS
+    monkeypatch.undo()
+    assert 0 < speed.item_seconds(64) < 1e-3
 
 
 def test_few_repetitions_that_do_not_tell_are_not_called_a_failure():
