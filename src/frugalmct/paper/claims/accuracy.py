@@ -51,9 +51,8 @@ def up_to_8(results: Results) -> Finding:
     found = _known_gains(results)
     name = highest(found)
     words = for_arms(results, lambda method: _largest_gain(results, method))
-    holds = found[name].mean >= UP_TO - 0.005 and above(found[name], 0.0)
-    if np.isnan(found[name].low):
-        holds = None
+    reached = found[name].mean >= UP_TO - 0.005 and above(found[name], 0.0)
+    holds = None if np.isnan(found[name].low) else reached
     if holds is False and len(results.of_paper()) < len(printed()):
         return Finding(
             words, None, "the paper's gain is the largest of nine datasets, not all of which were run"

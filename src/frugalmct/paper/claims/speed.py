@@ -17,6 +17,7 @@ SEVERAL_ORDERS = 100.0
 A_FEW_MINUTES = 300.0
 SIMILAR = 2.0
 AT_MOST = 3.0
+ALL_BASES = "every base is learnt and one chosen; trees grow on at most 1,000 items and 256 columns"
 SERVICES, ITEMS, ROUNDS = (4, 8, 16, 32, 64), 5_000, 9
 
 
@@ -42,7 +43,7 @@ def faster_training(results: Results) -> Finding:
         f"FrugalMCT {ours:.3g} s, FrugalML {theirs:.3g} s on {table['dataset'].iloc[0]}: "
         f"FrugalMCT takes {ours / theirs:.3g} times as long"
     )
-    note = "FrugalML is solved exactly here, by sorting, where the paper searches a grid"
+    note = f"FrugalML is solved exactly here, by sorting, where the paper searches a grid; {ALL_BASES}"
     return Finding(words, theirs >= 100 * ours, note)
 
 
@@ -85,7 +86,7 @@ def few_minutes(results: Results) -> Finding:
     items = table["training_items"].get(FRUGALMCT) if "training_items" in table else None
     learnt = f" of {float(items):,.0f} items" if items is not None and not pd.isna(items) else ""
     words = f"{seconds:.3g} s on {table['dataset'].iloc[0]}{learnt}, on one core"
-    return Finding(words, seconds <= A_FEW_MINUTES)
+    return Finding(words, seconds <= A_FEW_MINUTES, ALL_BASES)
 
 
 @claim(
