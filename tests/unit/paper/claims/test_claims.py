@@ -249,6 +249,69 @@ def flaml_alone(tables: Tables) -> None:
     rows.loc[rows["predictor"] == "extra_trees", ["predictor", "gain"]] = ["flaml", -0.03]
 
 
+def more_of_the_case(*rows: dict) -> Callable[[Tables], None]:
+    def change(tables: Tables) -> None:
+        new = pd.DataFrame(rows).assign(dataset="COCO", budget=6.0, repetition=0)
+        tables["case_study"] = pd.concat([tables["case_study"], new], ignore_index=True)
+
+    return change
+
+
+def finer_grid(reached: float) -> Callable[[Tables], None]:
+    return more_of_the_case(
+        {"part": "grid", "name": "M = 10", "accuracy": 0.5},
+        {"part": "grid", "name": "M = 20", "accuracy": reached},
+    )
+
+
+def answers(both: float, *alone: float) -> Callable[[Tables], None]:
+    reached = {"combined": both} | {f"alone {number}": one for number, one in enumerate(alone)}
+    return more_of_the_case(
+        *(
+            {"part": "combiner", "name": n, "accuracy": a, "marked": n == "combined"}
+            for n, a in reached.items()
+        )
+    )
+
+
+def learnt(dual_price: float) -> Callable[[Tables], None]:
+    is_marked = lambda r: (r["part"] == "dual_price_curve") & r["marked"].eq(True)  # noqa: E731
+    return lambda tables: tables.update(
+        case_study=tables["case_study"].assign(
+            paper_dual_price=np.where(is_marked(tables["case_study"]), 0.006, np.nan),
+            dual_price=tables["case_study"]["dual_price"].mask(is_marked(tables["case_study"]), dual_price),
+        )
+    )
+
+
+def kept_by_price(share: float) -> Callable[[Tables], None]:
+    def change(tables: Tables) -> None:
+        rows = tables["robustness"]
+        rows.loc[rows["setting"] == "-0.1", "delta"] = 0.01
+        tables["robustness"] = rows.assign(kept_by_price=share)
+
+    return change
+
+
+def far_delta_is_better(tables: Tables) -> None:
+    rows = tables["robustness"]
+    rows.loc[rows["setting"] == "-0.1", "delta"] = 0.01
+    rows.loc[rows["setting"] == "0.2", "accuracy"] += 0.0021
+
+
+def frugalml_by_size(lost: float) -> Callable[[Tables], None]:
+    def change(tables: Tables) -> None:
+        few = tables["training_size"]["train_items"] <= 1000
+        tables["training_size"]["frugalml_accuracy"] = np.where(few, 0.5 - lost, 0.5)
+
+    return change
+
+
+def real_labels_per_image(tables: Tables) -> None:
+    rows = tables["dataset_statistics"]
+    rows["labels_per_item"] = rows["dataset"].map({"PASCAL": 1.4456, "MIR": 3.7164, "COCO": 2.9011})
+
+
 def nothing(tables: Tables) -> None:
     """As they are made up."""
 
@@ -442,7 +505,40 @@ TURNS = [
     (data.single_labels, nothing, CANNOT),
     (data.exponential, nothing, CANNOT),
     (speed.vote_inference, nothing, CANNOT),
-    (theory.grids, nothing, CANNOT),
+    (theory.fine_grid, nothing, CANNOT),
+    (theory.fine_grid, finer_grid(0.501), HOLDS),
+    (theory.fine_grid, finer_grid(0.503), FAILS),
+    (theory.delta_range, nothing, CANNOT),
+    # With 1,000 items the range ends at 0.069.
+    (theory.delta_range, set_rows("robustness", lambda r: r["setting"] == "-0.1", delta=0.06), HOLDS),
+    (theory.delta_range, set_rows("robustness", lambda r: r["setting"] == "-0.1", delta=0.07), CANNOT),
+    (theory.delta_range, far_delta_is_better, FAILS),
+    (theory.budget_by_price, nothing, CANNOT),
+    (theory.budget_by_price, kept_by_price(0.95), HOLDS),
+    (theory.budget_by_price, kept_by_price(0.9), FAILS),
+    (ensembles.learnt_dual_price, nothing, CANNOT),
+    (ensembles.learnt_dual_price, learnt(0.0064), HOLDS),
+    (ensembles.learnt_dual_price, learnt(0.0102), DIFFERS),
+    (ensembles.combiner_above_both, nothing, CANNOT),
+    (ensembles.combiner_above_both, answers(0.5, 0.4, 0.49), HOLDS),
+    (ensembles.combiner_above_both, answers(0.5, 0.4, 0.51), FAILS),
+    (ensembles.lead_by_combining, nothing, CANNOT),
+    (ensembles.lead_by_combining, as_another("frugalml_combined", ONLINE, -0.001), HOLDS),
+    (ensembles.lead_by_combining, as_another("frugalml_combined", "frugalml", 0.001), FAILS),
+    (learning.dummy_rmse, set_rows("predictor_quality", ALL, paper_rmse=0.34), HOLDS),
+    (learning.dummy_rmse, set_rows("predictor_quality", ALL, paper_rmse=0.4), DIFFERS),
+    (learning.frugalml_needs_items, nothing, CANNOT),
+    (learning.frugalml_needs_items, frugalml_by_size(0.02), HOLDS),
+    (learning.frugalml_needs_items, frugalml_by_size(0.005), FAILS),
+    (data.labels_per_image, nothing, DIFFERS),
+    (data.labels_per_image, real_labels_per_image, HOLDS),
+    (data.cheap_training, nothing, HOLDS),
+    (
+        data.cheap_training,
+        set_rows("service_prices", lambda r: r["service"] == "Google", price_usd_per_10k=105),
+        FAILS,
+    ),
+    (data.labels_by_service, nothing, CANNOT),
     (theory.combiner_example, nothing, FAILS),
     (data.free_models, nothing, FAILS),
 ]
@@ -525,6 +621,30 @@ def test_time_that_grows_faster_than_services_is_found(monkeypatch):
     assert verdict(speed.constant_time, nine()) == FAILS
     monkeypatch.undo()
     assert 0 < speed.item_seconds(64) < 1e-3
+
+
+def test_labels_that_services_know_on_released_answers():
+    tables = nine()
+    known = {
+        "toaster": {"SSD": 0.01, "Microsoft": 0.02, "Everypixel": 0.4, "Google": 0.5},
+        "kite": {"SSD": 0.5, "Microsoft": 0.6, "Everypixel": 0.1, "Google": 0.7},
+        "knife": {"SSD": 0.5, "Microsoft": 0.6, "Everypixel": 0.1, "Google": 0.7},
+    }
+    rows = [
+        ("COCO", method, label, 10, value, value)
+        for label, services in known.items()
+        for method, value in [
+            *((f"single:{name}", own) for name, own in services.items()),
+            ("frugalmct", 0.5),
+        ]
+    ]
+    tables["per_label"] = pd.DataFrame(
+        rows, columns=["dataset", "method", "label", "occurrences", "precision", "recall"]
+    )
+    assert verdict(data.labels_by_service, tables, "release") == HOLDS
+    knife = (tables["per_label"]["label"] == "knife") & (tables["per_label"]["method"] == "single:Everypixel")
+    tables["per_label"].loc[knife, ["precision", "recall"]] = 0.55
+    assert verdict(data.labels_by_service, tables, "release") in (DIFFERS, FAILS)
 
 
 def test_few_repetitions_that_do_not_tell_are_not_called_a_failure():
