@@ -44,9 +44,9 @@ middle and a high budget, which the table has one by one. Its gains are paired w
 intervals corrected for overlapping splits. To bound the work all learn from at most
 1,000 items with forests of 30 trees, and are tested on at most 1,000, in a few repetitions. Without
 the learned combiner there is no second step either, since (w, θ) combines two answers. Added, the base over
-folds also brings mixtures of two plans and the rule that more money does no harm; left out, only the folds go.
-The second step also brings pairs of services that are asked first. Abstention left out is 0 wherever the learned
-combiner is used, which has no such setting: it can matter only where (w, θ) is kept. The row "in-sample
+folds also brings mixtures of two plans and the rule that more money does no harm; left out, only the folds
+go. The second step also brings pairs of services that are asked first. Abstention left out is 0 wherever the
+learned combiner is used, which has no such setting: it matters only where (w, θ) is kept. The row "in-sample
 dual price" is the paper's method with p̂ from the forest's fit to the items it has seen.
 """
 DIFFERS = (
