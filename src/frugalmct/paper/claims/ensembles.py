@@ -282,7 +282,7 @@ def lead_by_combining(results: Results) -> Finding:
     lead, kept = (one - plain).mean(axis=1), (one - combined).mean(axis=1)
     found = {"lead": results.difference(lead), "most": results.difference(lead - kept, lead / 2)}
     left = in_points(results.difference(kept))
-    words = f"{in_points(found['lead'])} to FrugalML, {left} to FrugalML with the combiner"
+    words = f"{in_points(found['lead'])} against FrugalML, {left} against FrugalML with the combiner"
     holds = enough_above(found, 0.0, len(found))
     return Finding(words, holds, undecided(holds))
 
