@@ -5,7 +5,9 @@
 Simulated data at full size. For each split: processor seconds for the paper's combiners of all bases, for its
 forests of all bases with their out-of-bag estimates, and for plus with all its states and plans; then the
 accuracy of both on the test half, averaged over the budgets. With --unlimited the same is done beside it
-without the limits on items, labels, columns and trees. Writes results/bench/arms.csv.
+without the limits on items, on labels, on the columns tried at a split and on the trees of plus; a
+forest still sees the 256 fullest columns, and draws two fifths of the items for a tree. Writes
+results/bench/arms.csv.
 """
 
 import argparse

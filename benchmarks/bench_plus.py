@@ -1,6 +1,6 @@
 """FrugalMCT plus beside the paper's method on recorded answers of real services, part by part.
 
-    python benchmarks/bench_plus.py --data FOLDER [--datasets PASCAL RAFDB COCO-tags] [--simulated]
+    python benchmarks/bench_plus.py --data FOLDER [--datasets PASCAL RAFDB COCO-tags COCO-text] [--simulated]
 
 FOLDER holds `FrugalMCT/` and `FrugalML/`, the authors' releases, and `PracticalDL/`, what
 `examples/coco-tags/make_coco_tags.py` reads. Every repetition is a random half to learn from and the other
@@ -41,6 +41,7 @@ DATASETS: dict[str, tuple[str, dict[str, float], int | None, list[float]]] = {
     "PASCAL": ("MIC", {"Everypixel": 6, "Microsoft": 10, "Google": 15}, None, [7, 8, 10, 12, 15]),
     "RAFDB": ("FER", {"CNN": 0.01, "FacePP": 5, "Microsoft": 10, "Google": 15}, 1, [1, 2, 5, 8, 10, 12, 15]),
     "COCO-tags": ("MIC", {"Google": 15, "Amazon": 10, "Microsoft": 10}, None, [10, 12, 14, 16, 20]),
+    "COCO-text": ("STR", {"Google": 15, "Amazon": 10, "Microsoft": 10}, None, [10, 12, 14, 16, 20]),
 }
 # The bars, in percent.
 BARS = {
@@ -59,11 +60,11 @@ METHODS: dict[str, dict[str, Any]] = {
 
 
 def source(name: str, data: Path, scratch: Path) -> dict[str, str]:
-    if name == "COCO-tags":
+    if name.startswith("COCO-"):
         script = PROJECT / "examples" / "coco-tags" / "make_coco_tags.py"
         command = [sys.executable, str(script), str(data / "PracticalDL"), "--out", str(scratch)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return {"kind": "jsonl", "path": str(scratch / "coco-tags.jsonl")}
+        return {"kind": "jsonl", "path": str(scratch / f"{name.lower()}.jsonl")}
     release, kind = ("FrugalML", "frugalml") if name == "RAFDB" else ("FrugalMCT", "frugalmct")
     return {"kind": kind, "path": str(data / release / "dataset" / f"mlserviceperformance_{name}")}
 

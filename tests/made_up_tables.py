@@ -188,12 +188,21 @@ def ensembles(datasets: Names) -> pd.DataFrame:
 def predictor_quality(datasets: Names, repeats: int) -> pd.DataFrame:
     rng = np.random.default_rng(4)
     rows = [
-        (name, predictor, repetition, rmse + rng.normal(0, 0.004), pcc + rng.normal(0, 0.01), rmse, pcc - 0.1)
+        (
+            name,
+            predictor,
+            repetition,
+            rmse + rng.normal(0, 0.004),
+            pcc + rng.normal(0, 0.01),
+            rmse,
+            pcc - 0.1,
+            "SSD",
+        )
         for name in datasets
         for predictor, rmse, pcc in (("random_forest", 0.26, 0.6), ("mean", 0.34, 0.0))
         for repetition in range(repeats)
     ]
-    return framed("dataset predictor repetition rmse pcc paper_rmse paper_pcc", rows)
+    return framed("dataset predictor repetition rmse pcc paper_rmse paper_pcc base", rows)
 
 
 def predictors(datasets: Names) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from frugalmct.parts import Parts, used_states
 from frugalmct.plans import AUTO, budget_list, check_budget, deltas_to_try
 from frugalmct.predict import make_predictor
 from frugalmct.states import WEIGHT_THRESHOLD
+from frugalmct.training import Learnt
 
 WHERE = "Strategy.fit"
 
@@ -38,7 +39,12 @@ class Wanted:
 
 
 def fit_parts(market: Market, wanted: Wanted) -> Parts:
-    """A mistake is said before the work."""
+    """What a strategy is made of."""
+    return learnt_parts(market, wanted)[0]
+
+
+def learnt_parts(market: Market, wanted: Wanted) -> tuple[Parts, Learnt]:
+    """The parts, and all that was learnt on the way to them. A mistake is said before the work."""
     market = _labelled(market, wanted.method)
     learning = learning_for(wanted.method, market, wanted.learning, wanted.settings)
     _check_learning(learning)
@@ -59,7 +65,7 @@ def fit_parts(market: Market, wanted: Wanted) -> Parts:
         learnt, plans = plus.learn(market, budgets, bases, deltas, learning, combiner, steps)
     in_use = bases_of(plans)
     deciding, states = used_states(in_use, learnt.models, steps)
-    return Parts(
+    parts = Parts(
         services=market.services,
         prices=market.prices,
         labels=market.labels,
@@ -72,6 +78,7 @@ def fit_parts(market: Market, wanted: Wanted) -> Parts:
         made=Made.of(wanted.method, market, learning, wanted.unit),
         ids=ItemIds.of(market.items),
     )
+    return parts, learnt
 
 
 def _labelled(market: Market, method: str) -> LabelMarket:

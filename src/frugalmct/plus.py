@@ -49,10 +49,7 @@ class Learner:
 
     def __init__(self, market: LabelMarket, learning: Learning, combiner: str = COMBINER) -> None:
         self.market, self.learning, self.combiner = market, learning, combiner
-        self.rows = np.arange(len(market))
-        if len(market) > (enough := _enough_items(market)):
-            drawn = generator(learning.seed, market.name, "plus items").permutation(len(market))
-            self.rows = np.sort(drawn[:enough])
+        self.rows = items_judged(market, learning.seed)
         self.part = market if len(self.rows) == len(market) else market.subset(self.rows)
         features = FeatureMap.of(self.part.evidence(0), market.task, learning.features, learning.summary)
         self.features = StateFeatures(features, len(market.labels))
@@ -212,6 +209,14 @@ def plan_all(
         planner = Planner(learner.training(steps), trials, deltas)
     given = {base: Given.of(learner.market, base) for base in in_use}
     return replace(planner.training, given=given), planner.plans(budgets, in_use)
+
+
+def items_judged(market: LabelMarket, seed: int) -> NDArray[np.int64]:
+    """The items that forests and prices learn from, and whose accuracies out of fold are known."""
+    enough = _enough_items(market)
+    if len(market) <= enough:
+        return np.arange(len(market))
+    return np.sort(generator(seed, market.name, "plus items").permutation(len(market))[:enough])
 
 
 def _enough_items(market: LabelMarket) -> int:

@@ -7,6 +7,8 @@ MAJORITY, WEIGHTED = "majority_vote", "weighted_majority_vote"
 # The same with what FrugalMCT has: a silent service has no say; a θ per service; the combiner; the best base.
 MAJORITY_ABSTAINING, WEIGHTED_ABSTAINING = "majority_vote_abstaining", "weighted_majority_vote_abstaining"
 FRUGALML_THRESHOLDS, FRUGALML_COMBINED = "frugalml_thresholds", "frugalml_combined"
+# FrugalML with the combiner of plus.
+FRUGALML_LEARNED = "frugalml_learned"
 DAP_BEST_BASE = "dap_best_base"
 # Limits and yardsticks: true accuracies known; the same with the best of three answers; money spent blindly.
 ORACLE, IDEAL, RANDOM_MIX = "oracle", "ideal_combiner", "random_mix"

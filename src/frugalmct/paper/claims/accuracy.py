@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from frugalmct.errors import listed
 from frugalmct.paper.claims.claim import NO_PAPER_DATASET, Claim, Finding, claim, not_run
 from frugalmct.paper.claims.results import (
@@ -49,12 +51,13 @@ def up_to_8(results: Results) -> Finding:
     found = _known_gains(results)
     name = highest(found)
     words = for_arms(results, lambda method: _largest_gain(results, method))
-    holds = found[name].mean >= UP_TO - 0.005 and above(found[name], 0.0)
-    if not holds and len(results.of_paper()) < len(printed()):
+    reached = found[name].mean >= UP_TO - 0.005 and above(found[name], 0.0)
+    holds = None if np.isnan(found[name].low) else reached
+    if holds is False and len(results.of_paper()) < len(printed()):
         return Finding(
             words, None, "the paper's gain is the largest of nine datasets, not all of which were run"
         )
-    return Finding(words, holds)
+    return Finding(words, holds, undecided(holds))
 
 
 def _known_gains(results: Results) -> dict[str, Interval]:
@@ -140,9 +143,11 @@ def _against(other: str) -> Callable[[Results], Finding]:
         leads = results.leads(ONLINE, other)
         ahead, budgets = _at_or_above(leads)
         lost = [name for name, lead in leads.items() if below(lead.mean, 0.0)]
+        unsure = any(np.isnan(lead.mean.low) for lead in leads.values())
+        holds = None if unsure and not lost else ahead >= NEARLY_ALL * budgets and not lost
         words = for_arms(results, lambda method: _lead_words(results.leads(method, other)))
         note = f"significantly below {name_of(other)} on {listed(lost)}" if lost else ""
-        return Finding(words, ahead >= NEARLY_ALL * budgets and not lost, note)
+        return Finding(words, holds, undecided(holds, note))
 
     return check
 

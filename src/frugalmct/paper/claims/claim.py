@@ -11,6 +11,7 @@ HOLDS = "holds"
 FAILS = "does not hold"
 CANNOT = "cannot be tested on this data"
 DIFFERS = "differs because of data"
+ONE_SPLIT = "One split, so that there is no interval."
 VERDICTS = (FAILS, DIFFERS, HOLDS, CANNOT)
 """In the order in which they are shown: what fails first."""
 
@@ -34,7 +35,8 @@ class Claim:
 
     place: where it stands; test: what is asked of the numbers, in words; of_data: whether it states numbers
     of the paper's own data, so that other data may differ without the method being at fault; fitted: what the
-    simulation is fitted to that makes a verdict on simulated data circular.
+    simulation is fitted to that makes a verdict on simulated data circular; one_split: whether its numbers
+    come from a study of one repetition.
     """
 
     sentence: str
@@ -43,6 +45,7 @@ class Claim:
     check: Callable[[Results], Finding]
     of_data: bool = False
     fitted: str = ""
+    one_split: bool = False
 
     def row(self, results: Results) -> dict[str, Any]:
         """Of the exhibit."""
@@ -53,6 +56,8 @@ class Claim:
         else:
             measured, verdict = finding.measured, verdict_of(self, finding, results)
             note = _sentence(finding.note)
+        if verdict != CANNOT and self.one_split:
+            note = f"{note} {ONE_SPLIT}".strip()
         if self.fitted and results.simulated and verdict != CANNOT:
             note = f"{note} Circular on simulated data: the simulation is fitted to {self.fitted}.".strip()
         return {
@@ -78,10 +83,10 @@ def verdict_of(claim: Claim, finding: Finding, results: Results) -> str:
 
 
 def claim(
-    sentence: str, place: str, test: str, *, of_data: bool = False, fitted: str = ""
+    sentence: str, place: str, test: str, *, of_data: bool = False, fitted: str = "", one_split: bool = False
 ) -> Callable[[Callable[[Results], Finding]], Claim]:
     """Makes a claim of the function that tests it."""
-    return lambda check: Claim(sentence, place, test, check, of_data, fitted)
+    return lambda check: Claim(sentence, place, test, check, of_data, fitted, one_split)
 
 
 def _sentence(text: str) -> str:

@@ -159,23 +159,25 @@ class Best:
 
 
 def above(found: Interval, value: float) -> bool:
-    """Whether it is above a number: the whole interval, or, with one repetition, the mean."""
-    return (found.mean if np.isnan(found.low) else found.low) > value
+    """Whether the whole interval is above a number; one repetition has none, and so is above nothing."""
+    return bool(found.low > value)
 
 
 def below(found: Interval, value: float) -> bool:
-    return (found.mean if np.isnan(found.high) else found.high) < value
+    return bool(found.high < value)
 
 
-TOO_FEW = "intervals lie on both sides: too few repetitions to tell"
+TOO_FEW = "intervals lie on both sides, or are missing: too few repetitions to tell"
 
 
 def enough_above(found: Mapping[str, Interval], value: float, least: int) -> bool | None:
-    """Whether at least so many are above a number; None if their means are, but not their intervals."""
+    """Whether at least so many are above a number; None if they may be: by their means, but not their
+    intervals, or for want of an interval."""
     clear = sum(above(own, value) for own in found.values())
     if clear >= least:
         return True
-    return None if sum(own.mean > value for own in found.values()) >= least else False
+    perhaps = sum(own.mean > value or np.isnan(own.low) for own in found.values())
+    return None if perhaps >= least else False
 
 
 def undecided(holds: bool | None, note: str = "") -> str:

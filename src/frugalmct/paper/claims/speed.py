@@ -1,16 +1,24 @@
 """Claims about time: training, answering, and selecting."""
 
+import time
+
+import numpy as np
 import pandas as pd
 
+from frugalmct.errors import listed
 from frugalmct.paper.claims.claim import Finding, claim
 from frugalmct.paper.claims.results import Results, Untestable
 from frugalmct.paper.names import FRUGALMCT, FRUGALML
+from frugalmct.select import OnlineSelector
 
 GENERAL = ("cbc", "highs", "cp_sat", "scip", "gurobi", "mosek")
 """Solvers that know nothing of the problem's structure."""
 SEVERAL_ORDERS = 100.0
 A_FEW_MINUTES = 300.0
 SIMILAR = 2.0
+AT_MOST = 3.0
+ALL_BASES = "every base is learnt and one chosen; trees grow on at most 1,000 items and 256 columns"
+SERVICES, ITEMS, ROUNDS = (4, 8, 16, 32, 64), 5_000, 9
 
 
 def _runtime(results: Results) -> pd.DataFrame:
@@ -26,6 +34,7 @@ def _runtime(results: Results) -> pd.DataFrame:
     "Training takes 100 times less time than FrugalML's (60 s against 6,627 s on COCO)",
     "section 5, case study; table 3",
     "FrugalML's training takes at least 100 times as long as FrugalMCT's",
+    one_split=True,
 )
 def faster_training(results: Results) -> Finding:
     table = _runtime(results)
@@ -34,7 +43,7 @@ def faster_training(results: Results) -> Finding:
         f"FrugalMCT {ours:.3g} s, FrugalML {theirs:.3g} s on {table['dataset'].iloc[0]}: "
         f"FrugalMCT takes {ours / theirs:.3g} times as long"
     )
-    note = "FrugalML is solved exactly here, by sorting, where the paper searches a grid"
+    note = f"FrugalML is solved exactly here, by sorting, where the paper searches a grid; {ALL_BASES}"
     return Finding(words, theirs >= 100 * ours, note)
 
 
@@ -42,6 +51,7 @@ def faster_training(results: Results) -> Finding:
     "Inference takes about as long as FrugalML's (1.25 s against 1.24 s)",
     "section 5, case study; table 3",
     "computation alone, FrugalMCT's takes at most twice as long",
+    one_split=True,
 )
 def similar_inference(results: Results) -> Finding:
     table = _runtime(results)
@@ -68,6 +78,7 @@ def vote_inference(results: Results) -> Finding:
     "Training takes a few minutes; on half of COCO 59.5 s",
     "section 5, training size and training cost",
     "training on all training items of the case study takes at most five minutes",
+    one_split=True,
 )
 def few_minutes(results: Results) -> Finding:
     table = _runtime(results)
@@ -75,13 +86,14 @@ def few_minutes(results: Results) -> Finding:
     items = table["training_items"].get(FRUGALMCT) if "training_items" in table else None
     learnt = f" of {float(items):,.0f} items" if items is not None and not pd.isna(items) else ""
     words = f"{seconds:.3g} s on {table['dataset'].iloc[0]}{learnt}, on one core"
-    return Finding(words, seconds <= A_FEW_MINUTES)
+    return Finding(words, seconds <= A_FEW_MINUTES, ALL_BASES)
 
 
 @claim(
     "The selector is several orders of magnitude faster than ILP solvers (0.231 s against 28 to 501 s)",
     "section 5, case study; figure 3e",
     "on the most items it was tried on every general solver takes at least 100 times as long as the selector",
+    one_split=True,
 )
 def faster_selection(results: Results) -> Finding:
     table = results.table("solver_runtime").dropna(subset=["seconds"])
@@ -108,6 +120,7 @@ def faster_selection(results: Results) -> Finding:
     "The selector is as accurate as the ILP solvers (0.514, theirs 0.511 to 0.514)",
     "figure 3e",
     "its estimated accuracy is within 0.5 points of the proven optimum, on every number of items",
+    one_split=True,
 )
 def as_accurate_as_solvers(results: Results) -> Finding:
     table = results.table("solver_runtime").dropna(subset=["accuracy"])
@@ -140,7 +153,9 @@ def _agreement(results: Results) -> str:
 @claim(
     "Selecting takes O(K) computations an item",
     "section 4.3",
-    "time an item does not grow with the number of items: at most 3 times the least",
+    "time an item does not grow with the number of items, and no faster than K, from 4 to 64 services on "
+    "made-up estimates: at most 3 times the least, and per service 3 times that of 4",
+    one_split=True,
 )
 def constant_time(results: Results) -> Finding:
     table = results.table("solver_runtime")
@@ -149,8 +164,28 @@ def constant_time(results: Results) -> Finding:
         raise Untestable("the selector was timed on one number of items only")
     each = online["seconds"] / online["items"]
     most, last = online["items"].iloc[-1], 1e6 * each.iloc[-1]
-    words = f"{last:.2g} µs an item with {most:,} items, least {1e6 * each.min():.2g} µs"
-    return Finding(words, bool(each.iloc[-1] <= 3 * each.min()), "the number of services K is not varied")
+    by_services = {services: 1e6 * item_seconds(services) for services in SERVICES}
+    steps = {services: seconds / services for services, seconds in by_services.items()}
+    grown = max(steps.values()) / steps[SERVICES[0]]
+    texts = [f"{seconds:.2g} with {services}" for services, seconds in by_services.items()]
+    words = (
+        f"{last:.2g} µs an item with {most:,} items, least {1e6 * each.min():.2g} µs; "
+        f"{listed(texts)} services, {grown:.1f} times as much a service"
+    )
+    return Finding(words, bool(each.iloc[-1] <= AT_MOST * each.min() and grown <= AT_MOST))
+
+
+def item_seconds(services: int) -> float:
+    """What Algorithm 1 takes for an item of a market with so many services, at the best of several rounds."""
+    rng = np.random.default_rng(services)
+    estimated, costs = rng.random((ITEMS, services)), np.arange(services, dtype=np.float64)
+    seconds = []
+    for _ in range(ROUNDS):
+        selector = OnlineSelector(costs, 0, services / 4, ITEMS, 1 / services)
+        started = time.perf_counter()
+        selector.choose_all(estimated)
+        seconds.append(time.perf_counter() - started)
+    return min(seconds) / ITEMS
 
 
 CLAIMS = (

@@ -38,13 +38,16 @@ COLUMNS = (
     REPETITIONS, DATA,
 )  # fmt: skip
 CAPTION = """
-From the paper's method to FrugalMCT plus, one part at a time (left: each is added to all before it), and plus
-with each part left out (right: what is negative is lost without it): points of accuracy, means over a low, a
-middle and a high budget, which the table has one by one. Its gains are paired within repetitions, their 95 %
-intervals corrected for overlapping splits. To bound the work all learn from at most
-1,000 items with forests of 30 trees, and are tested on at most 1,000, in a few repetitions. Without
-the learned combiner there are no further steps either, since (w, θ) combines two answers. The row "in-sample
-dual price" is the paper's method with p̂ from the forest's fit to the items it has seen.
+From the paper's method to FrugalMCT plus, one part at a time (left: each is added to all before it), and
+plus with each part left out (right: what is negative is lost without it): points of accuracy, means over a
+low, a middle and a high budget, which the table has one by one. Its gains are paired within repetitions,
+their 95 % intervals corrected for overlapping splits. To bound the work all learn from at most 1,000 items
+with forests of 30 trees, and are tested on at most 1,000, in a few repetitions. Without the learned combiner
+there are no further steps either, since (w, θ) combines two answers. Added, the base over folds also brings
+mixtures of two plans and the rule that more money does no harm; left out, only the folds go. Further steps
+also bring pairs of services that are asked first. Abstention left out is 0 wherever the learned combiner is
+used, which has no such setting: it matters only where (w, θ) is kept. The row "in-sample dual price" is the
+paper's method with p̂ from the forest's fit to the items it has seen.
 """
 DIFFERS = (
     "Not in the paper. Its method is the first row of every dataset; plus is the row that adds the last "

@@ -39,9 +39,9 @@ DRAWN_WITH = ("solver_runtime",)
 _SHARE = Column("share", "share of the items for which the service is called; of the base, alone", "share")
 _DUAL_PRICE = Column("dual_price", "the multiplier of cost that was tried")
 COLUMNS = (
-    Column("part", "shares, dual_price_curve or comparison", "text"),
+    Column("part", "shares, dual_price_curve, comparison, combiner or grid", "text"),
     DATASET, BUDGET, REPETITION,
-    Column("name", "a service or method", "text"),
+    Column("name", "a service, method, answer, or grid of w and θ", "text"),
     Column("items", "how many items"),
     _SHARE, _DUAL_PRICE,
     Column("marked", "the base, the learnt dual price, or FrugalMCT", "flag"),
@@ -52,7 +52,9 @@ The paper's case study, COCO at budget 6 (another dataset if COCO was not run): 
 is called beside the base, which is marked, (b, c) accuracy and cost within the budget if the dual price p
 were another, the learnt one marked, (d) FrugalMCT against FrugalML, the best single service and the vote
 of all, (e) time of selectors. The paper's own numbers are the black strokes in (a) and the hollow marks
-in (d); its commercial solvers are replaced by free ones.
+in (d); its commercial solvers are replaced by free ones. The table also has what the items with an add-on
+reach by both answers and by either alone (part combiner), and what a finer grid of w and θ gives the base
+with each service on average (part grid).
 """
 DIFFERS = "The paper's commercial solvers are replaced by free ones; the base follows the configuration."
 

@@ -52,6 +52,7 @@ COLUMNS = (
     Column("bound", "the loss that Theorem 2 allows, but for its constant", "number"),
     *with_bounds(TRUE), COST,
     Column("highest_cost", "the highest mean cost of any draw", unit=COST.unit),
+    Column("kept_by_price", "draws in which the dual price alone keeps to the budget", "share"),
     DATA,
 )  # fmt: skip
 CAPTION = """

@@ -20,6 +20,7 @@ from frugalmct.paper.names import (
     DAP_BEST_BASE,
     FRUGALML,
     FRUGALML_COMBINED,
+    FRUGALML_LEARNED,
     FRUGALML_THRESHOLDS,
     MAJORITY,
     NEAREST,
@@ -114,7 +115,7 @@ def reading(table: pd.DataFrame) -> list[str]:
 
 SHOWN_METHODS = (
     ONLINE, PLUS, PER_CALL, OFFLINE, DAP, DAP_BEST_BASE, FRUGALML, FRUGALML_THRESHOLDS, FRUGALML_COMBINED,
-    THRESHOLD, NEAREST, CLUSTERS, RANDOM_MIX, ORACLE,
+    FRUGALML_LEARNED, THRESHOLD, NEAREST, CLUSTERS, RANDOM_MIX, ORACLE,
 )  # fmt: skip
 SHOWN_COLUMNS = tuple(
     Column(method.removeprefix("frugalmct_"), f"mean accuracy of {name_of(method)}", "share")

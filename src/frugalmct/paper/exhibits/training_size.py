@@ -35,15 +35,21 @@ NEEDS = ("studies/training_size",)
 OF = (LABELS, CALLS)
 COLUMNS = (
     DATASET, BUDGET, REPETITION, Column("train_items", "how many items were learnt from"),
-    ACCURACY, COST, DATA,
+    ACCURACY, COST,
+    Column("frugalml_accuracy", "mean accuracy of FrugalML, learnt from the same items", "share"),
+    DATA,
 )  # fmt: skip
 CAPTION = """
 The paper's figure of test accuracy against the number of training items, at its budgets of 6, 15 and 3:
-everything is learnt again from the first few of the training items in a random order, and tested on the
-same test items. Where calls have costs of their own, those who are asked first stay the same. With 95 %
-bands over repetitions.
+combiners, forest and dual price are learnt again from the first few of the training items in a random order,
+and tested on the same test items. The base stays the one that was chosen with all training items; where calls
+have costs of their own, so do those who are asked first. With 95 % bands over repetitions. The table also has
+what FrugalML reaches, learnt from the same items.
 """
-DIFFERS = "Everything is learnt again from each part of the training items, the combiners too."
+DIFFERS = (
+    "Everything but the choice of the base is learnt again from each part of the training items, the "
+    "combiners too. A tree grows on at most 1,000 items, which leaves more items less to gain."
+)
 
 
 def build(inputs: Inputs, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -66,7 +72,8 @@ def reading(table: pd.DataFrame) -> list[str]:
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Means over repetitions."""
     keys = ["dataset", "budget", "train_items"]
-    return table.groupby(keys, sort=False)[["accuracy", "cost"]].mean().reset_index()
+    means = [name for name in ("accuracy", "cost", "frugalml_accuracy") if name in table]
+    return table.groupby(keys, sort=False)[means].mean().reset_index()
 
 
 @picture(TITLE, "dataset", "train_items", "accuracy")

@@ -145,7 +145,7 @@ def _frugalml_rows(
     accuracy = test.service_accuracy(metric)
     decided = FittedFrugalML(train, metric, labels_per_item).decide(test, budgets, seed)
     for budget, choice in zip(budgets, decided, strict=True):
-        yield _row(method, budget, chosen(accuracy, choice.addon), choice, test)
+        yield baseline_row(method, budget, chosen(accuracy, choice.addon), choice, test)
 
 
 def _combined_rows(
@@ -163,12 +163,12 @@ def _combined_rows(
     means = {base: table.mean(axis=0) for base, table in known.items()}
     decided = FittedFrugalML(train, metric, labels_per_item, known).decide(test, budgets, seed)
     for budget, choice in zip(budgets, decided, strict=True):
-        yield _row(FRUGALML_COMBINED, budget, _reached(truth, choice), choice, test)
+        yield baseline_row(FRUGALML_COMBINED, budget, reached_by(truth, choice), choice, test)
         blind = best_base_mix(means, test.prices, budget, len(test), seed)
-        yield _row(DAP_BEST_BASE, budget, _reached(truth, blind), blind, test)
+        yield baseline_row(DAP_BEST_BASE, budget, reached_by(truth, blind), blind, test)
 
 
-def _reached(truth: Mapping[int, Accuracies], choice: Choices) -> Accuracies:
+def reached_by(truth: Mapping[int, Accuracies], choice: Choices) -> Accuracies:
     """(items,): the accuracy of each item's base combined with its add-on."""
     reached = np.empty(choice.base.size)
     for base, table in truth.items():
@@ -177,6 +177,6 @@ def _reached(truth: Mapping[int, Accuracies], choice: Choices) -> Accuracies:
     return reached
 
 
-def _row(method: str, budget: float, reached: Accuracies, choice: Choices, test: LabelMarket) -> Row:
+def baseline_row(method: str, budget: float, reached: Accuracies, choice: Choices, test: LabelMarket) -> Row:
     cost = item_costs(choice.base, choice.addon, test.prices).mean()
     return method, float(budget), float(reached.mean()), float(cost), OK

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from frugalmct.combine import fit_market_combiners
 from frugalmct.paper.names import BEST_SINGLE, FRUGALMCT, FRUGALML, MAJORITY, SINGLE
 from frugalmct.paper.printed import NOTHING, printed_case
 from frugalmct.paper.stages.baselines import sweep_baselines
@@ -20,6 +21,10 @@ COLUMNS = [
     "cost", "paper_share", "paper_dual_price", "paper_accuracy", "paper_cost", "data",
 ]  # fmt: skip
 
+TOGETHER, FIRST, SECOND = "base and add-on combined", "the base's answer alone", "the add-on's answer alone"
+GRIDS = (10, 20)
+"""Steps of w and θ: the paper's, and finer ones."""
+
 STEPS_EACH_WAY = 20
 """Dual prices on either side of p̂, beside p̂ itself and 0."""
 
@@ -28,11 +33,13 @@ FACTOR = 16.0
 
 
 def run(case: Case) -> pd.DataFrame:
-    """One row per service called, dual price tried, or method compared."""
+    """One row per service called, dual price tried, method compared, answer combined, or grid."""
     rows = [
         *({"part": "shares"} | row for row in service_shares(case)),
         *({"part": "dual_price_curve"} | row for row in dual_price_curve(case)),
         *({"part": "comparison"} | row for row in comparison(case)),
+        *({"part": "combiner"} | row for row in combined_answers(case)),
+        *({"part": "grid"} | row for row in grids(case)),
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
     table["marked"] = table["marked"].eq(True)
@@ -100,6 +107,41 @@ def comparison(case: Case) -> Iterator[dict[str, Any]]:
             "paper_accuracy": paper_accuracy,
             "paper_cost": paper_cost,
         }
+
+
+def combined_answers(case: Case) -> Iterator[dict[str, Any]]:
+    """Of the test items for which an add-on is called: what is worth more, both answers or either."""
+    called = np.flatnonzero(case.choices != case.plan.base)
+    if not called.size:
+        return
+    alone, addon = case.test.service_accuracy(case.metric)[called], case.choices[called]
+    found = {
+        TOGETHER: case.reached(case.choices)[called],
+        FIRST: alone[:, case.plan.base],
+        SECOND: alone[np.arange(called.size), addon],
+    }
+    for name, accuracy in found.items():
+        yield {"name": name, "items": called.size, "accuracy": accuracy.mean(), "marked": name == TOGETHER}
+
+
+def grids(case: Case) -> Iterator[dict[str, Any]]:
+    """What the base reaches with each service on test items, on average, by (w, θ) of each grid."""
+    known = case.combiners
+    for steps in GRIDS:
+        combiners = fit_market_combiners(
+            case.train,
+            case.plan.base,
+            case.metric,
+            grid=steps,
+            labels_per_item=known.labels_per_item,
+            abstain=known.abstain,
+        )
+        accuracy = case.test.choice_accuracy(combiners, case.metric).mean()
+        yield {"name": grid_name(steps), "items": len(case.test), "accuracy": accuracy}
+
+
+def grid_name(steps: int) -> str:
+    return f"M = {steps}"
 
 
 def _compared(case: Case) -> Iterator[tuple[str, str, float, float]]:

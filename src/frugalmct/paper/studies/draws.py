@@ -13,7 +13,7 @@ from frugalmct.seeds import generator
 COLUMNS = [
     "dataset", "part", "setting", "items", "train_items", "budget", "base", "delta", "method", "draws",
     "estimated", "regret", "regret_low", "regret_high", "bound", "accuracy", "accuracy_low", "accuracy_high",
-    "cost", "highest_cost", "data",
+    "cost", "highest_cost", "kept_by_price", "data",
 ]  # fmt: skip
 
 DRAWS = 20

@@ -37,6 +37,8 @@ TOO_LOW = -0.05
 FIXED, THEOREM, GROWING = "fixed δ", "δ of Theorem 2", "δ of Theorem 2, N training items"
 """How δ is set as the number of items N grows; in the last, p̂ comes from N training items too."""
 
+ROUNDING = 1e-12
+
 CHANCE = 0.05
 """The theorem's ε: it holds with probability 1 - ε."""
 
@@ -214,5 +216,16 @@ def _rows(
         "budget": plan.budget, "base": case.estimates.services[plan.base], "delta": plan.delta,
         "bound": bound,
     }  # fmt: skip
+    alone = {"kept_by_price": kept_by_price(samples, dual_prices, plan.budget)}
     for method, outcomes in ((ONLINE, online), (OFFLINE, offline)):
-        yield {**shared, "method": method, **summary(outcomes, offline)}
+        yield {**shared, "method": method, **summary(outcomes, offline)} | (alone if method == ONLINE else {})
+
+
+def kept_by_price(samples: Sequence[Estimates], dual_prices: Sequence[float], budget: float) -> float:
+    """The share of the samples in which the dual price alone keeps to the budget: Algorithm 1 is given more
+    money than all services cost, so that it never has to withhold one."""
+    costs = [
+        sample.cost(sample.route(float(sample.prices.sum()), dual_price))
+        for sample, dual_price in zip(samples, dual_prices, strict=True)
+    ]
+    return float(np.mean(np.array(costs) <= budget * (1 + ROUNDING)))

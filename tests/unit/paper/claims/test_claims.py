@@ -16,6 +16,7 @@ from frugalmct.paper.claims.results import (
     Results,
     Untestable,
     above,
+    below,
     distance,
     enough_above,
     in_percent,
@@ -138,9 +139,12 @@ def test_a_check_that_cannot_be_made_says_why():
 # ---- words and comparisons, by hand
 
 
-def test_above_goes_by_the_interval_and_with_one_repetition_by_the_mean():
+def test_above_goes_by_the_interval_and_one_repetition_has_none():
     sure, unsure, once = Interval(0.5, 0.4, 0.6), Interval(0.5, 0.2, 0.8), Interval(0.5, np.nan, np.nan)
-    assert above(sure, 0.3) and not above(unsure, 0.3) and above(once, 0.3) and not above(once, 0.5)
+    assert above(sure, 0.3) and not above(unsure, 0.3) and not above(once, 0.3) and not above(once, 0.6)
+    assert below(sure, 0.7) and not below(unsure, 0.7) and not below(once, 0.7)
+    assert enough_above({"a": once}, 0.3, 1) is enough_above({"a": once}, 0.6, 1) is None
+    assert enough_above({"a": once, "b": sure}, 0.3, 3) is False, "there are not so many"
     two = {"a": sure, "b": unsure}
     assert enough_above(two, 0.3, 1) is True
     assert enough_above(two, 0.3, 2) is None, "by its mean it may be"
@@ -172,6 +176,26 @@ def test_differences_are_paired_by_repetition_and_corrected():
     # Two degrees of freedom; half of the items are tested on: 1/3 + 1.
     assert lead.mean.half == pytest.approx(4.302652730 * np.std(by_hand, ddof=1) * np.sqrt(4 / 3))
     assert len(lead.at) == 7
+
+
+def test_bases_are_matched_with_their_own_dummy_and_count_once_a_repetition():
+    """A row per base, too: twice as many rows are no further repetitions, and each base has its own dummy."""
+    smaller = {("SSD", 0): 0.05, ("SSD", 1): 0.07, ("Microsoft", 0): 0.11, ("Microsoft", 1): 0.15}
+    rows = [
+        ("COCO", predictor, base, repetition, 0.2 + (better if predictor == "mean" else 0.0), 0.5)
+        for (base, repetition), better in smaller.items()
+        for predictor in ("random_forest", "mean")
+    ]
+    # A base that was chosen in one repetition alone.
+    rows += [
+        ("COCO", name, "Google", 1, rmse, 0.5) for name, rmse in (("random_forest", 0.2), ("mean", 0.34))
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "predictor", "base", "repetition", "rmse", "pcc"])
+    found = learning.gains(results_of({"predictor_quality": table}), "rmse_dummy", "rmse")["COCO"]
+    by_hand = [(0.05 + 0.11) / 2, (0.07 + 0.15 + 0.14) / 3]
+    assert found.mean == pytest.approx(np.mean(by_hand))
+    # One degree of freedom; half of the items are tested on: 1/2 + 1.
+    assert found.half == pytest.approx(12.70620474 * np.std(by_hand, ddof=1) * np.sqrt(3 / 2))
 
 
 # ---- every claim on numbers that turn its verdict
@@ -218,6 +242,74 @@ def sizes(tables: Tables) -> None:
     rows = tables["training_size"]
     rows.loc[rows["train_items"] == 3000, ["train_items", "accuracy"]] = [20_000, 0.6]
     rows.loc[rows["train_items"] == 1000, ["train_items", "accuracy"]] = [4000, 0.596]
+
+
+def flaml_alone(tables: Tables) -> None:
+    rows = tables["predictors"]
+    rows.loc[rows["predictor"] == "extra_trees", ["predictor", "gain"]] = ["flaml", -0.03]
+
+
+def more_of_the_case(*rows: dict) -> Callable[[Tables], None]:
+    def change(tables: Tables) -> None:
+        new = pd.DataFrame(rows).assign(dataset="COCO", budget=6.0, repetition=0)
+        tables["case_study"] = pd.concat([tables["case_study"], new], ignore_index=True)
+
+    return change
+
+
+def finer_grid(reached: float) -> Callable[[Tables], None]:
+    return more_of_the_case(
+        {"part": "grid", "name": "M = 10", "accuracy": 0.5},
+        {"part": "grid", "name": "M = 20", "accuracy": reached},
+    )
+
+
+def answers(both: float, *alone: float) -> Callable[[Tables], None]:
+    reached = {"combined": both} | {f"alone {number}": one for number, one in enumerate(alone)}
+    return more_of_the_case(
+        *(
+            {"part": "combiner", "name": n, "accuracy": a, "marked": n == "combined"}
+            for n, a in reached.items()
+        )
+    )
+
+
+def learnt(dual_price: float) -> Callable[[Tables], None]:
+    is_marked = lambda r: (r["part"] == "dual_price_curve") & r["marked"].eq(True)  # noqa: E731
+    return lambda tables: tables.update(
+        case_study=tables["case_study"].assign(
+            paper_dual_price=np.where(is_marked(tables["case_study"]), 0.006, np.nan),
+            dual_price=tables["case_study"]["dual_price"].mask(is_marked(tables["case_study"]), dual_price),
+        )
+    )
+
+
+def kept_by_price(share: float) -> Callable[[Tables], None]:
+    def change(tables: Tables) -> None:
+        rows = tables["robustness"]
+        rows.loc[rows["setting"] == "-0.1", "delta"] = 0.01
+        tables["robustness"] = rows.assign(kept_by_price=share)
+
+    return change
+
+
+def far_delta_is_better(tables: Tables) -> None:
+    rows = tables["robustness"]
+    rows.loc[rows["setting"] == "-0.1", "delta"] = 0.01
+    rows.loc[rows["setting"] == "0.2", "accuracy"] += 0.0021
+
+
+def frugalml_by_size(lost: float) -> Callable[[Tables], None]:
+    def change(tables: Tables) -> None:
+        few = tables["training_size"]["train_items"] <= 1000
+        tables["training_size"]["frugalml_accuracy"] = np.where(few, 0.5 - lost, 0.5)
+
+    return change
+
+
+def real_labels_per_image(tables: Tables) -> None:
+    rows = tables["dataset_statistics"]
+    rows["labels_per_item"] = rows["dataset"].map({"PASCAL": 1.4456, "MIR": 3.7164, "COCO": 2.9011})
 
 
 def nothing(tables: Tables) -> None:
@@ -313,7 +405,9 @@ TURNS = [
     (speed.few_minutes, nothing, HOLDS),
     (speed.few_minutes, set_rows("runtime", method("frugalmct"), training_seconds=301), FAILS),
     (ensembles.case_shares, nothing, HOLDS),
-    (ensembles.case_shares, set_rows("case_study", lambda r: r["name"] == "Google", share=0.06), DIFFERS),
+    (ensembles.case_shares, set_rows("case_study", lambda r: r["name"] == "Google", share=0.1041), DIFFERS),
+    # SSD and Everypixel together have most, but another service is called more often than Everypixel.
+    (ensembles.case_shares, set_rows("case_study", lambda r: r["name"] == "Microsoft", share=0.41), DIFFERS),
     (ensembles.best_dual_price, nothing, HOLDS),
     (
         ensembles.best_dual_price,
@@ -366,6 +460,7 @@ TURNS = [
         set_rows("predictors", lambda r: r["predictor"] == "auto_sklearn", gain=-0.03),
         FAILS,
     ),
+    (learning.automl_similar, flaml_alone, CANNOT),
     (learning.few_thousand, nothing, CANNOT),
     (learning.few_thousand, sizes, HOLDS),
     (
@@ -410,7 +505,40 @@ TURNS = [
     (data.single_labels, nothing, CANNOT),
     (data.exponential, nothing, CANNOT),
     (speed.vote_inference, nothing, CANNOT),
-    (theory.grids, nothing, CANNOT),
+    (theory.fine_grid, nothing, CANNOT),
+    (theory.fine_grid, finer_grid(0.501), HOLDS),
+    (theory.fine_grid, finer_grid(0.503), FAILS),
+    (theory.delta_range, nothing, CANNOT),
+    # With 1,000 items the range ends at 0.069.
+    (theory.delta_range, set_rows("robustness", lambda r: r["setting"] == "-0.1", delta=0.06), HOLDS),
+    (theory.delta_range, set_rows("robustness", lambda r: r["setting"] == "-0.1", delta=0.07), CANNOT),
+    (theory.delta_range, far_delta_is_better, FAILS),
+    (theory.budget_by_price, nothing, CANNOT),
+    (theory.budget_by_price, kept_by_price(0.95), HOLDS),
+    (theory.budget_by_price, kept_by_price(0.9), FAILS),
+    (ensembles.learnt_dual_price, nothing, CANNOT),
+    (ensembles.learnt_dual_price, learnt(0.0064), HOLDS),
+    (ensembles.learnt_dual_price, learnt(0.0102), DIFFERS),
+    (ensembles.combiner_above_both, nothing, CANNOT),
+    (ensembles.combiner_above_both, answers(0.5, 0.4, 0.49), HOLDS),
+    (ensembles.combiner_above_both, answers(0.5, 0.4, 0.51), FAILS),
+    (ensembles.lead_by_combining, nothing, CANNOT),
+    (ensembles.lead_by_combining, as_another("frugalml_combined", ONLINE, -0.001), HOLDS),
+    (ensembles.lead_by_combining, as_another("frugalml_combined", "frugalml", 0.001), FAILS),
+    (learning.dummy_rmse, set_rows("predictor_quality", ALL, paper_rmse=0.34), HOLDS),
+    (learning.dummy_rmse, set_rows("predictor_quality", ALL, paper_rmse=0.4), DIFFERS),
+    (learning.frugalml_needs_items, nothing, CANNOT),
+    (learning.frugalml_needs_items, frugalml_by_size(0.02), HOLDS),
+    (learning.frugalml_needs_items, frugalml_by_size(0.005), FAILS),
+    (data.labels_per_image, nothing, DIFFERS),
+    (data.labels_per_image, real_labels_per_image, HOLDS),
+    (data.cheap_training, nothing, HOLDS),
+    (
+        data.cheap_training,
+        set_rows("service_prices", lambda r: r["service"] == "Google", price_usd_per_10k=105),
+        FAILS,
+    ),
+    (data.labels_by_service, nothing, CANNOT),
     (theory.combiner_example, nothing, FAILS),
     (data.free_models, nothing, FAILS),
 ]
@@ -453,6 +581,70 @@ def test_examples_and_labels_of_the_release():
     assert verdict(data.single_labels, tables, "release") == HOLDS
     tables["per_label"].loc[tables["per_label"]["label"] == "zebra", "recall"] = 0.5
     assert verdict(data.single_labels, tables, "release") in (DIFFERS, FAILS)
+
+
+def test_one_repetition_gives_no_verdict_where_an_interval_is_asked_for():
+    tables = nine()
+    tables["tradeoff"] = tables["tradeoff"].query("repetition == 0")
+    asked = (accuracy.up_to_8, accuracy.beats_frugalml, accuracy.above_any_service, savings.cheaper)
+    for of in (*asked, savings.over_90, ensembles.above_votes):
+        row = of.row(results_of(tables))
+        assert row["verdict"] == CANNOT and "too few repetitions to tell" in row["note"], row
+        assert row["measured"], "its numbers are still shown"
+
+
+def test_training_sizes_that_may_lose_more_than_a_point_do_not_tell_and_those_left_out_are_named():
+    tables = nine()
+    sizes(tables)
+    rows = tables["training_size"]
+    rows.loc[(rows["dataset"] == "MIR") & (rows["train_items"] == 20_000), "train_items"] = 3999
+    one = (rows["dataset"] == "GMB") & (rows["train_items"] == 4000)
+    rows.loc[one, "accuracy"] = rows.loc[one, "repetition"].map({0: 0.6, 1: 0.585, 2: 0.59})
+    row = learning.few_thousand.row(results_of(tables))
+    assert row["verdict"] == CANNOT and "GMB -0.8 points (-4.6 to +3.0)" in row["measured"]
+    assert row["note"].startswith("MIR left out: not learnt from both fewer and more than 4,000 items")
+    assert "1,000 items at most" in row["note"]
+
+
+def test_verdicts_on_one_split_say_so():
+    for of in (ensembles.case_shares, speed.few_minutes, theory.theorem_1, data.precision_and_recall):
+        assert "One split, so that there is no interval." in of.row(results_of(nine()))["note"]
+    assert "One split" not in accuracy.beats_frugalml.row(results_of(nine()))["note"]
+
+
+def test_time_that_grows_faster_than_services_is_found(monkeypatch):
+    seconds = {4: 4e-8, 8: 8e-8, 16: 2e-7, 32: 4.16e-7, 64: 7e-7}
+    monkeypatch.setattr(speed, "item_seconds", seconds.__getitem__)
+    row = speed.constant_time.row(results_of(nine()))
+    assert row["verdict"] == HOLDS and "0.7 with 64 services, 1.3 times as much" in row["measured"]
+    seconds[64] = 64 * 3.01e-8
+    assert verdict(speed.constant_time, nine()) == FAILS
+    monkeypatch.undo()
+    assert 0 < speed.item_seconds(64) < 1e-3
+
+
+def test_labels_that_services_know_on_released_answers():
+    tables = nine()
+    known = {
+        "toaster": {"SSD": 0.01, "Microsoft": 0.02, "Everypixel": 0.4, "Google": 0.5},
+        "kite": {"SSD": 0.5, "Microsoft": 0.6, "Everypixel": 0.1, "Google": 0.7},
+        "knife": {"SSD": 0.5, "Microsoft": 0.6, "Everypixel": 0.1, "Google": 0.7},
+    }
+    rows = [
+        ("COCO", method, label, 10, value, value)
+        for label, services in known.items()
+        for method, value in [
+            *((f"single:{name}", own) for name, own in services.items()),
+            ("frugalmct", 0.5),
+        ]
+    ]
+    tables["per_label"] = pd.DataFrame(
+        rows, columns=["dataset", "method", "label", "occurrences", "precision", "recall"]
+    )
+    assert verdict(data.labels_by_service, tables, "release") == HOLDS
+    knife = (tables["per_label"]["label"] == "knife") & (tables["per_label"]["method"] == "single:Everypixel")
+    tables["per_label"].loc[knife, ["precision", "recall"]] = 0.55
+    assert verdict(data.labels_by_service, tables, "release") in (DIFFERS, FAILS)
 
 
 def test_few_repetitions_that_do_not_tell_are_not_called_a_failure():

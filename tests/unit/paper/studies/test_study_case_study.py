@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from study_cases import case_at
 
+from frugalmct.combine import combine, search
+from frugalmct.metrics import set_metric
 from frugalmct.paper.printed import printed_case
-from frugalmct.paper.studies.case_study import COLUMNS, curve_points, run
+from frugalmct.paper.studies.case_study import COLUMNS, FIRST, SECOND, TOGETHER, curve_points, run
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +17,7 @@ def test_every_row_says_what_it_is_about(table):
     assert list(table.columns) == COLUMNS
     assert set(table["dataset"]) == {"small"} and set(table["budget"]) == {3.0}
     assert set(table["data"]) == {"simulated"} and set(table["repetition"]) == {0}
-    assert list(table["part"].unique()) == ["shares", "dual_price_curve", "comparison"]
+    assert list(table["part"].unique()) == ["shares", "dual_price_curve", "comparison", "combiner", "grid"]
 
 
 def test_shares_by_hand(table):
@@ -43,6 +45,26 @@ def test_comparison_by_hand(table):
     assert compared.loc["single:cheap", ["accuracy", "cost"]].tolist() == [1.0, 4.0]
     assert compared.loc["majority_vote", "cost"] == 15.0
     assert compared.loc["frugalml", "cost"] <= 3.0
+
+
+def test_answers_combined_and_alone_by_hand(table):
+    """The cheap service is called for the two items of bee and cat, of which the base sees the bee alone."""
+    found = table[table["part"] == "combiner"].set_index("name")
+    assert found["accuracy"].to_dict() == {TOGETHER: 1.0, FIRST: 0.5, SECOND: 1.0}
+    assert set(found["items"]) == {2}
+
+
+def test_a_finer_grid_is_tried_on_test_items(table):
+    case, found = case_at(3.0), table[table["part"] == "grid"].set_index("name")["accuracy"]
+    assert list(found.index) == ["M = 10", "M = 20"]
+    for steps in (10, 20):
+        reached = []
+        for service in range(3):
+            answers = [case.train.scores[k] for k in (0, service)]
+            weight, threshold = search(case.train.truth, *answers, grid=steps)
+            kept = combine(case.test.scores[0], case.test.scores[service], weight, threshold)
+            reached.append(set_metric(case.test.truth, kept).mean())
+        assert found[f"M = {steps}"] == pytest.approx(np.mean(reached))
 
 
 @pytest.mark.parametrize("learnt", [0.006, 1e-9, 3.0])

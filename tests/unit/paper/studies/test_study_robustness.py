@@ -48,6 +48,27 @@ def case(monkeypatch):
     return replace(case_at(BUDGET), estimates=found)
 
 
+def test_what_the_dual_price_alone_spends_is_counted_without_the_guard():
+    """By hand: argmax of what is estimated less its price, whatever that costs altogether."""
+    samples = [made(seed) for seed in range(3, 9)]
+    for price in (0.0, 0.05, 0.2):
+        spent = [
+            PRICES[0] + np.array([0.0, *PRICES[1:]])[
+                (sample.estimated - price * np.array([0.0, *PRICES[1:]])).argmax(axis=1)
+            ].mean()
+            for sample in samples
+        ]  # fmt: skip
+        budget = float(np.median(spent)) if np.ptp(spent) else spent[0] - 0.01
+        share = np.mean(np.array(spent) <= budget)
+        assert robustness.kept_by_price(samples, [price] * 6, budget) == pytest.approx(share)
+
+
+def test_p_hat_alone_is_of_online_rows_and_rises_with_the_buffer(case):
+    rows = pd.DataFrame(robustness.by_delta(case)).set_index(["method", "delta"])["kept_by_price"]
+    assert rows[OFFLINE].isna().all() and rows[ONLINE].is_monotonic_increasing
+    assert rows[ONLINE].iloc[0] < rows[ONLINE].iloc[-1] == 1
+
+
 def test_no_draw_of_any_setting_is_over_its_budget_or_better_than_offline(monkeypatch):
     monkeypatch.setattr(robustness, "SIZES", (50, 300))
     table = run(case_at(3.0, learning={"predictor": "mean", "options": {}, "silence": "abstain", "seed": 1}))

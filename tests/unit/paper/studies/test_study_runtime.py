@@ -1,7 +1,9 @@
 import numpy as np
 from study_cases import case_at, small_market
 
+from frugalmct.model import AccuracyModel
 from frugalmct.paper.studies.runtime import COLUMNS, run, timed
+from frugalmct.predict import make_predictor
 
 
 def test_what_is_timed_is_returned():
@@ -19,6 +21,22 @@ def test_training_and_inference_of_each_method():
     assert table.loc["frugalml", "training_items"] == 4 and set(table["test_items"]) == {4}
     assert np.all(table["inference_seconds"] > 0) and np.all(table["training_seconds"].dropna() > 0)
     assert table["paper_training_seconds"].isna().all()
+
+
+def test_frugalmct_learns_every_base_as_frugalml_does(monkeypatch):
+    learnt = []
+    fit = AccuracyModel.fit.__func__
+
+    def recorded(cls, market, base, *given):
+        learnt.append(base)
+        return fit(cls, market, base, *given)
+
+    monkeypatch.setattr(AccuracyModel, "fit", classmethod(recorded))
+    table = run(case_at(3.0)).set_index("method")["measured"]
+    assert learnt == [0, 1, 2]
+    assert "every base learnt" in table["frugalmct"] and "every base" in table["frugalml"]
+    forest = make_predictor("random_forest")
+    assert f"{forest.rows_per_tree:,} items and {forest.max_columns} columns" in table["frugalmct"]
 
 
 def test_the_papers_seconds_stand_beside_its_own_case():

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from helpers import BLOCKS
 
+from frugalmct.paper.stages.baselines import sweep_baselines
 from frugalmct.paper.stages.combine import Combination
 from frugalmct.paper.stages.estimate import RepetitionEstimates, learning_for
 from frugalmct.paper.studies.case import Case
@@ -46,6 +47,16 @@ def test_every_size_has_its_row_and_the_last_is_what_a_strategy_does(case):
     whole = strategy.evaluate(case.test, 3.0)
     assert table["accuracy"].iloc[-1] == pytest.approx(whole.accuracy)
     assert table["cost"].iloc[-1] == pytest.approx(whole.cost)
+
+
+def test_frugalml_learns_from_the_same_items_and_from_all_as_the_run_does(case):
+    table, limit = run(case), BLOCKS["CONLL"]["labels_per_item"]
+    rows = sweep_baselines(
+        case.train, case.test, [3.0], "accuracy", 1, case.learning.seed, labels_per_item=limit
+    )
+    whole = rows.loc[rows["method"] == "frugalml", "accuracy"].iloc[0]
+    assert table["frugalml_accuracy"].iloc[-1] == pytest.approx(whole)
+    assert table["frugalml_accuracy"].nunique() > 1, "fewer items tell less"
 
 
 def test_the_same_again(case):
