@@ -13,7 +13,7 @@ from frugalmct.paper.studies.ablation import (
     PAPER,
     PARTS,
     READING,
-    SECOND,
+    FURTHER,
     SUMMARY,
     WITHOUT,
     run,
@@ -62,7 +62,7 @@ def test_rows_are_what_whole_strategies_reach(table, case):
     plus = replace(plus_learning("PASCAL", 1, BLOCKS["PASCAL"], 4), options={"trees": TREES})
     letter = Learning.paper(seed=plus.seed, options={"trees": TREES})
     for method, kind, part, learning in (
-        ("plus", ADDED, SECOND, plus),
+        ("plus", ADDED, FURTHER, plus),
         ("paper", ADDED, PAPER, letter),
         ("paper", ADDED, ABSTENTION, replace(letter, abstain=True)),
         ("plus", WITHOUT, SUMMARY, replace(plus, summary=False)),
