@@ -3,7 +3,7 @@
 What has been asked so far is a *state*, a sorted tuple of services. At a state the estimates say how accurate
 it is to stop there, and to ask each other service beside; the dual price weighs accuracy against money, at
 every step the same. With one step this is the paper's rule. On recorded RAFDB a second step is worth one to
-two points where two services fit the budget, a third half a point where three do. Each step is decided as if
+two points where two services fit the budget, a third 0.4 where three do. Each step is decided as if
 it were the last: looking further ahead was no better.
 
 A row of estimates has one number per service: that of asking it beside; for the services of the state, which

@@ -37,7 +37,7 @@ ENOUGH_ITEMS = 6_000
 ENOUGH_LABELS = 1_200_000
 # The states after an add-on are many, and each is come to by some of the items: smaller forests keep the file
 # below 5 MB whichever bases are in use.
-FURTHER_TREES = 30
+FURTHER_TREES = 20
 # Up to so many services everything is tried. Of more, bases are chosen as the paper's method does, and only
 # the add-ons that a base turns to most are followed by others, so that work grows with the services
 # and not with their pairs.
