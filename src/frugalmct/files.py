@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from frugalmct.errors import FrugalError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 UNFINISHED = ".frugalmct-unfinished-"
 """How the names of files in the making begin; what a killed process left of them may be removed."""
@@ -79,19 +79,20 @@ def _umask() -> int:
 
 def write_arrays(
     path: str | Path,
-    arrays: Mapping[str, np.ndarray],
+    arrays: Mapping[str, "np.ndarray"],
     header: Mapping[str, Any] | None = None,
     compress: bool = False,
 ) -> None:
     """An `.npz` of plain arrays in this order, before them the header as JSON."""
-    text = {} if header is None else {"header": _encoded(header)}
+    import numpy as np  # the command line writes files too, and starts without it
+
+    text = {}
+    if header is not None:
+        encoded = json.dumps(header, ensure_ascii=False).encode()
+        text = {"header": np.frombuffer(encoded, dtype=np.uint8)}
     write: Callable[..., None] = np.savez_compressed if compress else np.savez
     with replacing(path) as temporary, temporary.open("wb") as handle:
         write(handle, **text, **arrays)
-
-
-def _encoded(header: Mapping[str, Any]) -> NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
 
 
 def write_text(path: str | Path, text: str, newline: str | None = None) -> None:

@@ -11,6 +11,9 @@ from frugalmct.errors import listed
 FEWEST_TEST_ITEMS = 50
 """With fewer, the interval of an accuracy is wider than what is to be told apart."""
 
+MOST_ASKED = 4
+"""Services for one item: a base, and the add-ons that FrugalMCT plus may ask beside it."""
+
 AMPLE = 1.2
 """Budgets that are derived from prices end a little above all that can be asked of an item."""
 
@@ -52,8 +55,8 @@ def budgets_of_another_unit(prices: Mapping[str, float], budgets: Sequence[float
         return
     if min(budgets) > TOTAL * need:
         yield (
-            f"The lowest budget, {min(budgets):g}, is more than {TOTAL:g} times what the two most expensive "
-            f"services cost together, {need:g}; it looks like a total, or the prices like those of one call: "
+            f"The lowest budget, {min(budgets):g}, is more than {TOTAL:g} times the most that an item can "
+            f"cost, {need:g}; it looks like a total, or the prices like those of one call: "
             "give the mean cost of an item, in the unit of the prices."
         )
     addon = next((price for price in sorted(prices.values())[1:] if price > 0), 0.0)
@@ -69,15 +72,15 @@ def budgets_above_all_need(prices: Mapping[str, float], budgets: Sequence[float]
     ample = [budget for budget in budgets if budget > AMPLE * need]
     if need and ample and min(budgets) <= TOTAL * need:
         yield (
-            f"Of the budgets, {listed(f'{budget:g}' for budget in ample)} cannot be spent: the two most "
-            f"expensive services together cost {need:g}. A budget is the mean cost of an item, not a total; "
+            f"Of the budgets, {listed(f'{budget:g}' for budget in ample)} cannot be spent: no item can cost "
+            f"more than {need:g}. A budget is the mean cost of an item, not a total; "
             "give lower ones, where there is something to choose."
         )
 
 
 def most_spent(prices: Mapping[str, float]) -> float:
-    """On one item: a base, and an add-on."""
-    return sum(sorted(prices.values())[-2:])
+    """On one item."""
+    return sum(sorted(prices.values())[-MOST_ASKED:])
 
 
 def few_test_items(items: int) -> Iterator[str]:

@@ -77,7 +77,7 @@ def test_what_is_rarely_meant_is_said_at_once_and_on_the_report(finished):
     own.write_text("".join(own.read_text(encoding="utf-8").splitlines(keepends=True)[:80]), encoding="utf-8")
     config = "only: [own]\nscale: 1\ndatasets: {own: {budgets: [1, 5, 400], studies: []}}"
     output = few.run("--", "results/report.html", "results/headlines/own.txt", config=config)
-    ample = "own: Of the budgets, 400 cannot be spent: the two most expensive services together cost 17.5."
+    ample = "own: Of the budgets, 400 cannot be spent: no item can cost more than 17.51."
     rare = "With 40 test items chance decides, and no headline is given below 50; record more items."
     assert output.index(f"Warning: {ample}") < output.index("Building DAG of jobs")
     assert output.count(f"Warning: own: {rare}") == 1 and f"own is done. {rare}" in output

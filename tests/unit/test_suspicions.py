@@ -3,7 +3,9 @@
 import pytest
 from helpers import BLOCKS
 
+from frugalmct.cascade import STEPS
 from frugalmct.suspicions import (
+    MOST_ASKED,
     budgets_above_all_need,
     budgets_of_another_unit,
     few_test_items,
@@ -47,8 +49,10 @@ def test_prices_of_one_call_are_those_of_another_unit(unit, suspect):
     assert any("looks like the price of one call" in sentence for sentence in sentences) == suspect
 
 
-def test_most_spent_is_a_base_and_an_addon():
+def test_most_spent_is_a_base_and_what_plus_may_ask_beside_it():
+    assert MOST_ASKED == 1 + STEPS
     assert most_spent(PRICES) == 21 and most_spent({"only": 5.0}) == 5 and most_spent({}) == 0
+    assert most_spent(PRICES | {"more": 1.0, "most": 20.0}) == 20 + 15 + 6 + 1
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ ROWS = {
     "the paper's method, simulated": "frugalmct_online",
     "FrugalMCT plus, simulated": "frugalmct_plus",
     "FrugalML, simulated": "frugalml",
+    "DAP (a dummy predictor), simulated": "dap",
 }
 REPETITIONS = 5
 POINT = 0.5 + 1e-6
