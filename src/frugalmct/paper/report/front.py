@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from frugalmct.errors import listed
-from frugalmct.paper.columns import ACCURACY, COST, in_units
+from frugalmct.paper.columns import ACCURACY, COST, USUAL_UNIT, in_units
 from frugalmct.paper.curves import DatasetResults
 from frugalmct.paper.intervals import Interval, interval
 from frugalmct.paper.looks import name_of
-from frugalmct.paper.names import ONLINE, PER_CALL, PLUS
+from frugalmct.paper.names import ONLINE, ORACLE, PER_CALL, PLUS
 from frugalmct.paper.printed import printed_of
 from frugalmct.paper.report.html import Html, gap, image, plain_column, section, table, tag
 from frugalmct.paper.report.run import Run
@@ -122,7 +122,17 @@ def _figure(run: Run, name: str) -> list[Html]:
         return []
     whose = name.partition("/")[2]
     words = "Accuracy against cost" + (f", {whose}" if whose else "")
-    return [image(run.figures[name], f"Figure: {words}.", f"{words}.{run.stamp(whose)}")]
+    caption = f"{words}.{_oracle(run, whose)}{run.stamp(whose)}"
+    return [image(run.figures[name], f"Figure: {words}.", caption)]
+
+
+def _oracle(run: Run, dataset: str) -> str:
+    """Why plus may lie above it."""
+    rows = run.tables["tradeoff"]
+    methods = set(rows.loc[(rows["dataset"] == dataset) | (not dataset), "method"])
+    if not {ORACLE, PLUS} <= methods:
+        return ""
+    return " The oracle is the paper's method with true accuracies known: no limit for FrugalMCT plus."
 
 
 # ---- own data
@@ -166,9 +176,10 @@ def _own_cards(answer: Answer, block: Mapping[str, Any]) -> Iterator[Card]:
         yield Card(
             answer.saving, _percent, f"saved at {best}; {answer.best} alone costs {_plain(answer.best_cost)}"
         )
-        yield Card(saved, _plain, f"saved{_of_unit(block)}")
+        money = _money(block)
+        yield Card(saved, _plain, f"{money}saved{_of_unit(block)}")
         if monthly is not None:
-            yield Card(monthly, _plain, f"saved a month, of {block['items_per_month']:,} items")
+            yield Card(monthly, _plain, f"{money}saved a month, of {block['items_per_month']:,} items")
         yield Card(answer.cost, _plain, f"is the cost of {best}{_point_more(answer)}")
     else:
         yield Card(None, str, f"No budget that was tried reaches {best}")
@@ -202,8 +213,14 @@ def _budgets(run: Run, results: DatasetResults, answer: Answer) -> Iterator[Html
 
 def _items(block: Mapping[str, Any]) -> int | None:
     """How many items costs are of, as the unit says; None if it does not."""
-    found = ITEMS.search(block.get("unit") or "per 10,000 items")
+    found = ITEMS.search(block.get("unit") or USUAL_UNIT)
     return int(found[1].replace(",", "")) if found else None
+
+
+def _money(block: Mapping[str, Any]) -> str:
+    """What costs are counted in, as the unit says; empty if it does not."""
+    counted_in, of, _ = (block.get("unit") or USUAL_UNIT).partition(" per ")
+    return f"{counted_in} " if of else ""
 
 
 def _of_unit(block: Mapping[str, Any]) -> str:

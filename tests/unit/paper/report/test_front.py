@@ -60,7 +60,7 @@ def test_own_data_speak_of_money_in_their_unit():
     assert "Costs are in EUR per 10,000 letters. The numbers are those of FrugalMCT." in page
     assert "on 500 items that nothing was learnt from, in 2 random splits" in page
     assert "<b>72 %</b>" in page and "saved at Best&#x27;s accuracy of 81.0 %; Best alone costs 20" in page
-    assert "<b>14.5</b>" in page and "saved per 10,000 items</span>" in page
+    assert "<b>14.5</b>" in page and "<span>EUR saved per 10,000 items</span>" in page
     assert "<b>+9.0</b>" in page and "a point more costs 6" in page
 
 
@@ -99,9 +99,9 @@ def test_both_arms_stand_beside_the_paper():
 @pytest.mark.parametrize(
     ("unit", "words"),
     [
-        ("USD per 1,000 prompts", ["saved per 1,000 items", "<b>580</b>"]),
-        ("EUR per 1 call", ["saved per 1 item", "<b>580,000</b>"]),
-        ("the unit of the recorded costs", ["saved per item, in the unit of the recorded costs"]),
+        ("USD per 1,000 prompts", ["USD saved per 1,000 items", "<b>580</b>"]),
+        ("EUR per 1 call", ["EUR saved per 1 item", "<b>580,000</b>"]),
+        ("the unit of the recorded costs", ["<span>saved per item, in the unit of the recorded costs"]),
     ],
 )
 def test_calls_with_costs_of_their_own_have_the_same_answer_in_their_unit(unit, words):
@@ -116,7 +116,7 @@ def test_a_months_saving_has_the_interval_of_what_is_saved():
     page = "".join(fronts(run_of(rows(), items_per_month=40_000)))
     # Of 10,000 items four times as much; costs of 5 and 6 have an interval wider than all there is to save.
     low, high = (4 * bound for bound in (saved.low, saved.high))
-    assert f"<b>58</b><i>{low:.3g} to {high:.3g}</i><span>saved a month, of 40,000 items" in page
+    assert f"<b>58</b><i>{low:.3g} to {high:.3g}</i><span>USD saved a month, of 40,000 items" in page
 
 
 def test_budgets_of_accuracies_around_the_best_services():
