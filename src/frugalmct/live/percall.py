@@ -42,9 +42,10 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
 
     strategy: a `PerCallStrategy` or the file of one. plan: the budget to plan with, of those it was trained
     for; by default the largest that the money pays for, item by item. caps: by service the most that one call
-    can cost, by default the price where all calls of a service cost the same; with them nothing is ever spent
-    beyond the budget, without them at most what one call of each router costs more than was left. patience:
-    timeouts, retries and when to leave a service out; special: that of single services.
+    can cost, by default the price where all calls of a service cost the same; with them nothing is ever booked
+    beyond the budget (what failed or timed out is booked where `charges_failures` says so), without them at
+    most what one call of each router costs more than was left. patience: timeouts, retries and when to leave
+    a service out; special: that of single services.
     """
 
     def __init__(
@@ -111,18 +112,25 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
         """
         if ticket.ask is None:
             return None
-        before = ticket.noted()
+        before, name, failure = ticket.noted(), ticket.ask, None
         try:
-            self._take(ticket, call)
+            failure = self._take(ticket, call)
             self._go_on(ticket)
         except (NoAnswer, OutOfMoney) as error:
             error.cost = ticket.cost  # of calls that were made before
             ticket.ask = None
+            self._note(name, failure)
             raise
         except BaseException:  # a step counts whole or not at all
             ticket.restore(before)
             raise
+        self._note(name, failure)
         return ticket.ask
+
+    def _note(self, name: str, failure: str | None) -> None:
+        """Once the step is done: it may be tried again, and the failure is one."""
+        if failure is not None:
+            self._note_failure(name, failure)
 
     def close(self, ticket: CallTicket, call: Call | None = None) -> PerCallResult:
         """The answer that stands. call: that of `ticket.ask`, where it was not given to `decide`."""
@@ -134,7 +142,9 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
                 "decide, or None if it failed."
             )
         if ticket.stands is None:
-            raise NoAnswer(f"Item {ticket.id} has no answer: {ticket.reasons()}.")
+            nobody = NoAnswer(f"Item {ticket.id} has no answer: {ticket.reasons()}.")
+            nobody.cost = ticket.cost
+            raise nobody
         names = tuple(self.strategy.services[service] for service in ticket.calls)
         answer = ticket.calls[ticket.stands].answer
         expected = None if ticket.known is None else float(ticket.known.accuracy[ticket.stands])
@@ -199,14 +209,15 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
     def _without_answer(self, id: str, error: FrugalError) -> PerCallResult:
         return PerCallResult(id, None, None, (), getattr(error, "cost", 0.0), None, error=str(error))
 
-    def _take(self, ticket: CallTicket, call: Call | Exception | None) -> None:
-        """One call, paid with what it really cost."""
+    def _take(self, ticket: CallTicket, call: Call | Exception | None) -> str | None:
+        """One call, paid with what it really cost; returns a failure that is to be noted."""
         name = ticket.ask
         assert name is not None  # else nothing is waited for
+        new = None
         if (failure := self._failure_of(name, call)) is not None:
             self.money.may_wait()  # for money that comes back, if others are to be asked
             if name not in ticket.failed:  # else it was noted when it was not asked again
-                self._note_failure(name, failure)
+                new = failure
             self._end_failed(ticket, call)
             ticket.failed[name] = failure
         else:
@@ -216,6 +227,7 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
             ticket.calls[self.strategy.services.index(name)] = Call(call.answer, cost, call.features)
             self.breaker.succeeded(name)
         ticket.ask = None
+        return new
 
     def _end_failed(self, ticket: CallTicket, call: Any) -> None:
         """Gives the money back, or books what the failure costs; a retry may not have had any."""

@@ -1,12 +1,15 @@
 """Tidying a ledger: what processes that died left behind, another budget, a clock that was put right."""
 
 import json
+import logging
 from collections import Counter
 from typing import Any
 
 from frugalmct.live.books import Books, period_row
 from frugalmct.live.budget import Budget
-from frugalmct.live.records import TIDY_EVERY
+from frugalmct.live.records import TIDY_EVERY, LedgerError
+
+LOG = logging.getLogger("frugalmct.live")
 
 SUMS = ("spent", "reserved", "item_count")
 """A period's running totals."""
@@ -37,9 +40,13 @@ class Upkeep(Books):
         return self._store.write(work)
 
     def _tidy(self) -> None:
-        """For whoever was refused money: at most once a minute."""
-        if not 0 <= self._clock() - self._tidied < TIDY_EVERY:
+        """For whoever was refused money: at most once a minute. Their own step was done, and stands."""
+        if 0 <= self._clock() - self._tidied < TIDY_EVERY:
+            return
+        try:
             self.write_off()
+        except LedgerError as error:
+            LOG.warning("Old reservations could not be written off: %s", error)
 
     def change_budget(self, budget: Budget) -> None:
         """Gives the ledger another budget, for all processes; what the new period has spent counts.
@@ -62,7 +69,13 @@ class Upkeep(Books):
         Their spending counts against today's money, so that nothing is given twice.
         """
         now = self._clock()
-        self._store.write(lambda connection, _: self._regroup(connection, self.budget, now))
+
+        def work(connection: Any, _: bool) -> None:
+            # Of the books, where another process may have changed it since.
+            budget = self._learn(connection.execute(self._sql.READ_ACCOUNT).one().budget)
+            self._regroup(connection, budget, now)
+
+        self._store.write(work)
 
     def _regroup(self, connection: Any, budget: Budget, now: float) -> None:
         """One period in place of those that begin with it or after it, with all that was spent since."""

@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from frugalmct.errors import FrugalError
 from frugalmct.live.records import LedgerError
-from frugalmct.live.tickets import OutOfMoney
+from frugalmct.live.tickets import NoAnswer, OutOfMoney
 from frugalmct.serve import models
 from frugalmct.serve.desk import CallDesk, Desk, Refused
 
@@ -55,7 +55,7 @@ class Steps:
         m = models
         routed = m.Standing if isinstance(desk, CallDesk) else m.Routed
         self.paths = {
-            "/open": Step(m.OpenRequest, m.Step, "An item: whom to ask first", (402, 503), self._open),
+            "/open": Step(m.OpenRequest, m.Step, "An item: whom to ask first", (402, 424, 503), self._open),
             "/decide": Step(m.DecideRequest, m.Step, "Whom to ask next", (404, 409, 424, 503), self._decide),
             "/close": Step(m.CloseRequest, routed, "The answer", (404, 409, 424, 503), self._close),
             "/feedback": Step(m.FeedbackRequest, m.Judged, "How good an answer was", (503,), self._feedback),
@@ -112,10 +112,11 @@ def _operation(path: str, step: Step, schemas: dict[type, Any]) -> dict[str, Any
 
 
 def status_of(error: FrugalError) -> int:
-    """A user's mistake is the caller's to mend, a ledger that is away is not."""
+    """A user's mistake is the caller's to mend; a ledger that is away is not, nor services that all fail."""
     if isinstance(error, Refused):
         return error.status
-    return 402 if isinstance(error, OutOfMoney) else 503 if isinstance(error, LedgerError) else 422
+    statuses = {OutOfMoney: 402, NoAnswer: 424, LedgerError: 503}
+    return next((status for kind, status in statuses.items() if isinstance(error, kind)), 422)
 
 
 def encoded(value: Any) -> bytes:

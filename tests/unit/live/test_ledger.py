@@ -163,6 +163,28 @@ def test_a_clock_that_ran_ahead_can_be_put_right(url: str, clock: Clock) -> None
     assert money(ledger) == (0, 0, 1, 0)
 
 
+def test_putting_a_clock_right_keeps_the_budget_that_another_process_gave(url: str, clock: Clock) -> None:
+    one, other = Ledger.open(url, Budget(total=100), clock=clock), Ledger.open(url, clock=clock)
+    other.change_budget(Budget(total=1))
+    one.accept_clock()
+    assert one.reserve(50, "A", "t") is None and one.budget == Budget(total=1)
+
+
+def test_a_step_that_was_done_stands_though_old_reservations_cannot_be_written_off(
+    url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ledger = Ledger.open(url, Budget(total=10), clock=clock)
+    clock.now += 3600
+
+    def full() -> int:
+        raise LedgerError("no space left")
+
+    monkeypatch.setattr(ledger, "write_off", full)
+    made = ledger.exchange(reserve=[Wish(5, "A", "t1"), Wish(50, "B", "t1")])
+    assert made[0] is not None and made[1] is None and ledger.state().reserved == 5
+    assert "could not be written off: no space left" in caplog.text
+
+
 def test_another_budget_must_be_meant(url: str, clock: Clock) -> None:
     ledger = Ledger.open(url, Budget(per_day=1), clock=clock)
     ledger.settle(ledger.reserve(0.7, "A", "t"))

@@ -12,7 +12,7 @@ from per_call_markets import FAST, prompts, voters
 
 from frugalmct import Strategy
 from frugalmct.errors import FrugalError
-from frugalmct.live import Budget, Call, NoAnswer, OutOfMoney, Patience, PerCallRouter
+from frugalmct.live import Budget, Call, LedgerError, NoAnswer, OutOfMoney, Patience, PerCallRouter
 from frugalmct.live.call_choosing import LEFT_OUT
 from frugalmct.market import Extras
 
@@ -371,6 +371,23 @@ def test_a_mistake_of_the_caller_is_not_tried_again(strategy):
         router.run({"text": "hello poem"}, lambda service, _: asked.append(service) or "said")
     assert len(asked) == 1 and not router.breaker.left_out()
     assert router.money.state().spent == router.money.state().reserved == 0
+
+
+def test_a_failure_is_one_however_often_its_step_is_tried_again(strategy, monkeypatch):
+    router = PerCallRouter(strategy, RICH, plan=2.0, patience=Patience(failures=2, calls=2))
+    ticket = router.open({"text": "hello poem"})
+    name, release = ticket.ask, router.money.release
+
+    def full(reservation):
+        raise LedgerError("the disk is full")
+
+    monkeypatch.setattr(router.money, "release", full)
+    for _ in range(5):
+        with pytest.raises(LedgerError):
+            router.decide(ticket, None)
+    assert not router.breaker.left_out() and ticket.ask == name
+    monkeypatch.setattr(router.money, "release", release)
+    assert router.decide(ticket, None) != name and not router.breaker.left_out()
 
 
 def test_leaving_one_out_is_told_with_what_it_costs(strategy, by_votes, caplog):

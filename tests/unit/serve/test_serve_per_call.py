@@ -180,3 +180,13 @@ def test_the_description_has_what_stands(by_text, serving):
     schema = closed["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
     fields = set(described["components"]["schemas"][schema]["properties"])
     assert fields == {"id", "answer", "service", "asked", "cost", "expected", "failed"}
+
+
+def test_services_that_are_all_left_out_are_no_mistake_of_the_caller(by_text, serving):
+    router = PerCallRouter(by_text, Budget(total=5, items=10), per=PER)
+    for service in by_text.services:
+        for _ in range(10):
+            router.breaker.failed(service)
+    with serving(router) as client:
+        status, reply = client.post("/open", {"id": "a", "text": "hello"})
+    assert status == 424 and "has no answer" in reply["error"]
