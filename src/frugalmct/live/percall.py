@@ -42,7 +42,7 @@ class PerCallRouter(CallReport, CallChoosing, Asking[CallTicket, PerCallResult])
 
     strategy: a `PerCallStrategy` or the file of one. plan: the budget to plan with, of those it was trained
     for; by default the largest that the money pays for, item by item. caps: by service the most that one call
-    can cost, by default the price where all calls of a service cost the same; with them nothing is ever booked
+    can cost, by default the price where all calls of a service cost the same; with them nothing is booked
     beyond the budget (what failed or timed out is booked where `charges_failures` says so), without them at
     most what one call of each router costs more than was left. patience: timeouts, retries and when to leave
     a service out; special: that of single services.
