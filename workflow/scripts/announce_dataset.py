@@ -1,9 +1,7 @@
 """What a dataset came out at, in one line: kept in a file, and shown to whoever watches the run."""
 
-import sys
-
 from frugalmct.files import write_text
-from frugalmct.paper.jobs.log import job_log
+from frugalmct.paper.jobs.log import job_log, say
 from frugalmct.paper.report.headline import headline
 from frugalmct.paper.tables import read_table, stacked
 from frugalmct.splits import Split
@@ -15,4 +13,4 @@ with job_log(snakemake.log[0]) as log:
     line = headline(snakemake.wildcards.dataset, snakemake.params.task, tradeoff, tested)
     write_text(snakemake.output[0], line + "\n")
     log.info(line)
-    print(printable(line), file=sys.stderr)
+    say(printable(line))

@@ -17,13 +17,18 @@ LOGS = RESULTS / "logs"
 MISTAKE = "The mistake: "
 
 
+def say(sentence: str) -> None:
+    """A line on the console in one write: between the two of `print` another job's line may come."""
+    sys.stderr.write(f"{sentence}\n")
+
+
 @contextmanager
 def sentence_only() -> Iterator[None]:
     """A user's mistake ends the program with its sentence; whatever else goes wrong keeps its traceback."""
     try:
         yield
     except FrugalError as error:
-        print(printable_lines(error), file=sys.stderr)
+        say(printable_lines(error))
         sys.exit(1)
 
 
@@ -63,7 +68,7 @@ def warn(log: logging.Logger, where: str, sentences: Iterator[str]) -> None:
     """What is allowed but rarely meant, in the log and on the console."""
     for sentence in sentences:
         log.warning("%s: %s", where, sentence)
-        print(f"Warning: {printable(f'{where}: {sentence}')}", file=sys.stderr)
+        say(f"Warning: {printable(f'{where}: {sentence}')}")
 
 
 def mistakes_since(start: float, logs: Path = LOGS) -> list[str]:
@@ -79,4 +84,4 @@ def mistakes_since(start: float, logs: Path = LOGS) -> list[str]:
 def say_last(start: float) -> None:
     """Says the mistakes of this run's jobs once more, after all that Snakemake has to say of them."""
     for sentence in mistakes_since(start):
-        atexit.register(print, printable_lines(sentence), file=sys.stderr)
+        atexit.register(say, printable_lines(sentence))

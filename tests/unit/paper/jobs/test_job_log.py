@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from frugalmct.errors import FrugalError
-from frugalmct.paper.jobs.log import job_log, mistakes_since, sentence_only, warn
+from frugalmct.paper.jobs.log import job_log, mistakes_since, say, sentence_only, warn
 
 
 @pytest.fixture(autouse=True)
@@ -106,3 +106,11 @@ def test_a_warning_is_on_the_console_and_in_the_log(tmp_path, capsys):
         warn(log, "mine", iter(["Too few."]))
     assert capsys.readouterr().err == "Warning: mine: Too few.\n"
     assert "WARNING mine: Too few." in (tmp_path / "job.log").read_text(encoding="utf-8")
+
+
+def test_a_line_is_one_write(monkeypatch):
+    """Jobs share the console: in two writes, one's end may come after another's line."""
+    written = []
+    monkeypatch.setattr("sys.stderr.write", written.append)
+    say("PASCAL is done")
+    assert written == ["PASCAL is done\n"]
